@@ -1,0 +1,118 @@
+import type { BatchRow, StoredVerdict, AttemptRow, TrialRow } from '../store/store.ts';
+import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { Message, TrialRecord } from '../domain/record.ts';
+import type { Case } from '../domain/case.ts';
+import type { Json } from '../domain/json.ts';
+import type { SweepReport } from '../environments/world.ts';
+
+/** What to run. Everything but `suite` has a default. */
+export interface RunRequest {
+  /** A built-in suite's name, or the path of a suite's folder or `suite.yaml`. */
+  readonly suite: string;
+  /** Names of agents of the suite, `reference`, `do-nothing`, or paths of agent files. Default: the suite's. */
+  readonly agents?: readonly string[];
+  /** Globs over case ids; any may match. */
+  readonly cases?: readonly string[];
+  readonly tags?: readonly string[];
+  readonly shard?: { readonly index: number; readonly of: number };
+  /** Only trials whose case and agent failed in the newest finished batch of this suite. */
+  readonly lastFailed?: boolean;
+  /** Repetitions of each case and agent. Default: the suite's. */
+  readonly trials?: number;
+  /** Default: derived from the batch. */
+  readonly seed?: string;
+  readonly keep?: 'never' | 'failed' | 'always';
+  readonly isolation?: 'schema' | 'database' | 'container';
+  /** Trials in flight. Default 8. */
+  readonly concurrency?: number;
+  /** Options merged over the suite's `environment.with`. */
+  readonly environmentOptions?: { readonly [name: string]: Json };
+}
+
+export type BatchEvent =
+  | { readonly type: 'batch'; readonly batch: string; readonly suite: string; readonly trials: number; readonly done: number; readonly resumed: boolean }
+  | { readonly type: 'phase'; readonly trial: string; readonly case: string; readonly agent: string; readonly phase: TrialPhase }
+  | TrialSummary
+  | BatchSummary;
+
+/** A batch that runs. */
+export interface BatchHandle {
+  readonly id: string;
+  /** It continues an interrupted batch of equal content. */
+  readonly resumed: boolean;
+  /** Ends after the summary. May be read once. */
+  events(): AsyncIterable<BatchEvent>;
+  result(): Promise<BatchSummary>;
+  /** Stops launching and leaves the batch so that the same request resumes it. Running trials go on. */
+  interrupt(): Promise<void>;
+}
+
+/** A trial with everything that is known of it. */
+export interface TrialView {
+  readonly trial: TrialRow;
+  readonly kase: Case;
+  readonly attempts: readonly AttemptRow[];
+  /** Record of the attempt that counts; null before it was graded. */
+  readonly record: TrialRecord | null;
+  readonly messages: readonly Message[];
+  readonly verdicts: readonly StoredVerdict[];
+}
+
+export interface RegradeReport {
+  readonly batch: string;
+  readonly regraded: number;
+  readonly unchanged: number;
+  readonly changed: readonly { readonly trial: string; readonly case: string; readonly agent: string; readonly from: string; readonly to: string; readonly why: string | null }[];
+  /** Trials without a record, which cannot be graded. */
+  readonly skipped: number;
+}
+
+/** One thing that `validate` tried on a case. */
+export interface ValidationResult {
+  readonly case: string;
+  readonly file: string;
+  /** `reference`, `do-nothing`, or the mutant's id such as `drop:2`. */
+  readonly variant: string;
+  readonly description: string;
+  readonly verdict: 'pass' | 'fail' | 'undetermined' | 'infra_error';
+  /** Whether this is what a good case does. */
+  readonly ok: boolean;
+  /** The author's explanation of a surviving mutant. */
+  readonly explained: string | null;
+  /** Line of the case file to fix. */
+  readonly line: number | null;
+  readonly why: string | null;
+}
+
+export interface ValidationReport {
+  readonly suite: string;
+  readonly cases: number;
+  readonly results: readonly ValidationResult[];
+  readonly mutants: number;
+  readonly killed: number;
+  readonly explained: number;
+  readonly survived: number;
+  readonly killRate: number;
+  readonly ok: boolean;
+}
+
+/** Everything that a command does. Get one with `connect()`. */
+export interface Trialbed extends AsyncDisposable {
+  run(request: RunRequest): Promise<BatchHandle>;
+  /** Attaches to a batch's stored results. */
+  results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
+  batches(filter?: { readonly running?: boolean; readonly limit?: number }): Promise<readonly BatchRow[]>;
+  trials(batch: string): Promise<readonly TrialRow[]>;
+  /** By id or unique prefix. @throws {NotFoundError} */
+  show(trial: string): Promise<TrialView>;
+  /** Grades stored records again by the case files as they are now, without running an agent. */
+  regrade(batch: string): Promise<RegradeReport>;
+  validate(suite: string, options?: { readonly cases?: readonly string[]; readonly concurrency?: number; readonly mutants?: boolean; readonly onProgress?: (done: number, of: number) => void }): Promise<ValidationReport>;
+  sweep(options?: { readonly dryRun?: boolean }): Promise<SweepReport>;
+}
+
+/** Nothing has this name or id. */
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError';
+  readonly code = 'not_found';
+}

@@ -1,0 +1,21 @@
+import type { JsonObject } from './json.ts';
+import type { Solution } from './case.ts';
+
+/**
+ * An agent as a batch knows it. `reference` plays the case's own solution; `do-nothing` answers and calls nothing;
+ * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process.
+ */
+export type AgentSpec = { readonly name: string; readonly version: string } & (
+  | { readonly kind: 'reference' }
+  | { readonly kind: 'do-nothing'; readonly answer: string }
+  | { readonly kind: 'script'; readonly solution: Solution }
+  | {
+      readonly kind: 'module';
+      /** Absolute path of the file. */
+      readonly file: string;
+      /** Passed to the agent as they are; part of the trial's identity. */
+      readonly parameters: JsonObject;
+      /** Names of variables of our environment that the child may see. */
+      readonly env: readonly string[];
+    }
+);

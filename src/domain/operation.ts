@@ -1,0 +1,64 @@
+import type { Json } from './json.ts';
+
+/**
+ * What calling a tool does to the systems of record.
+ * `read`: nothing. `write`: rows of the world, through SQL. `external`: through a service (mail, tickets), which has its own record.
+ */
+export type ToolEffect = 'read' | 'write' | 'external';
+
+/** Where an operation stands. See the table of transitions in `docs/architecture.md`. */
+export type OperationState =
+  | 'proposed'
+  | 'awaiting_approval'
+  | 'rejected'
+  | 'denied'
+  | 'dispatched'
+  | 'committed'
+  | 'failed'
+  | 'unknown';
+
+/** The states in which an agent can be told of an operation's end. */
+export type ToldState = 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied' | 'awaiting_approval';
+
+/** What the systems of record know after the fence: did the operation have its effect? */
+export type KnownState = 'committed' | 'failed' | 'undetermined';
+
+/** Why an operation did not commit, in a form that code can act on. */
+export interface OperationProblem {
+  /** Stable, for example `unknown_tool`, `invalid_args`, `not_permitted`, `budget_exhausted`, `timeout`, or a failure that the tool declares. */
+  readonly code: string;
+  /** One plain sentence, as the agent is told it. */
+  readonly message: string;
+  /** Seconds after which the call may be tried again, where the tool said so. */
+  readonly retryAfterSeconds?: number;
+}
+
+/**
+ * One tool call from proposal to known outcome, as it stands in the ledger.
+ * Arguments and results lie in the record (never in workflow history).
+ */
+export interface Operation {
+  /** Unique in the trial's attempt, and the id of the workflow Update that carried it. */
+  readonly id: string;
+  /** Order of acceptance by the workflow, from 1. */
+  readonly seq: number;
+  readonly tool: string;
+  readonly effect: ToolEffect | null;
+  /** Canonical arguments as validated; as received where validation refused them. */
+  readonly args: Json;
+  readonly idempotencyKey: string | null;
+  /** Ordinal among this tool's calls that passed validation and permission, from 1; null where the call never got there. */
+  readonly position: number | null;
+  /** What the agent was told. */
+  readonly told: ToldState;
+  /** What the systems of record know after the fence. */
+  readonly known: KnownState;
+  readonly result: Json | null;
+  readonly problem: OperationProblem | null;
+  /** Milliseconds of real time between dispatch and outcome. */
+  readonly durationMs: number | null;
+  /** Time on the world's clock, ISO 8601. */
+  readonly at: string;
+  /** The harness had to recover this operation from trouble of its own (a lost worker, an uninjected timeout). */
+  readonly disturbed: boolean;
+}

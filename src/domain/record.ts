@@ -1,0 +1,38 @@
+import type { Effect, LateAttempt } from './effect.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Operation } from './operation.ts';
+import type { Ending } from './verdict.ts';
+
+/** One message of the conversation. */
+export interface Message {
+  readonly turn: number;
+  readonly from: 'user' | 'agent';
+  readonly text: string;
+  /** The agent's structured answer, where it gave one. */
+  readonly data?: JsonObject | null;
+}
+
+/** What the graders need to know of a table. */
+export interface TableFacts {
+  readonly key: readonly string[];
+  /** Columns whose value never counts (an update stamp). */
+  readonly ignored: readonly string[];
+  /** Decimal places at which numbers of a column are compared. */
+  readonly scale: { readonly [column: string]: number };
+}
+
+/** Everything that grading reads. A grader is a pure function from this and the case to a verdict. */
+export interface TrialRecord {
+  readonly ending: Ending;
+  /** In order of acceptance. */
+  readonly operations: readonly Operation[];
+  /** Every change, in journal order (gross). Net effects are derived. */
+  readonly effects: readonly Effect[];
+  readonly messages: readonly Message[];
+  readonly lateAttempts: readonly LateAttempt[];
+  readonly tables: { readonly [table: string]: TableFacts };
+  /** Net effects of the case's reference solution from the same start; null unless an outcome is `same_as: reference`. */
+  readonly referenceEffects: readonly Effect[] | null;
+  /** Why the agent ended other than by an answer. */
+  readonly problem: { readonly code: string; readonly message: string; readonly detail?: Json } | null;
+}

@@ -1,0 +1,45 @@
+import type { Ending, Judgement } from './verdict.ts';
+
+export type TrialPhase = 'waiting' | 'provision' | 'drive' | 'fence' | 'grade' | 'release' | 'done';
+
+/** One line of `run --json`, and a row of the store. */
+export interface TrialSummary {
+  readonly type: 'trial';
+  readonly trial: string;
+  readonly batch: string;
+  readonly case: string;
+  readonly schedule: string;
+  readonly agent: string;
+  readonly repetition: number;
+  /** Attempts so far; the last one counts. */
+  readonly attempt: number;
+  readonly ending: Ending;
+  readonly pass: Judgement | null;
+  readonly outcome: Judgement | null;
+  readonly constraints: Judgement | null;
+  readonly effects: Judgement | null;
+  /** First finding that is not a pass, in a sentence. */
+  readonly why: string | null;
+  readonly calls: number;
+  readonly durationMs: number;
+  readonly disturbed: boolean;
+  /** Id of the kept snapshot. */
+  readonly snapshot: string | null;
+}
+
+/** Last line of `run --json`. */
+export interface BatchSummary {
+  readonly type: 'summary';
+  readonly batch: string;
+  readonly suite: string;
+  readonly trials: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly undetermined: number;
+  readonly infraErrors: number;
+  readonly cancelled: number;
+  /** Whether the gate was met: every scored trial passed unless `--gate` says otherwise, and infrastructure errors stay below their limit. */
+  readonly gate: 'met' | 'not_met' | 'infrastructure';
+  readonly seconds: number;
+  readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number };
+}

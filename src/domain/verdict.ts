@@ -1,0 +1,63 @@
+import type { Json } from './json.ts';
+
+export type Judgement = 'pass' | 'fail' | 'undetermined';
+
+/** How a trial ended. Only `infra_error` and `cancelled` leave it without a verdict. */
+export type Ending =
+  | 'completed'
+  | 'agent_timeout'
+  | 'budget_exhausted'
+  | 'agent_error'
+  | 'user_error'
+  | 'cassette_miss'
+  | 'cancelled'
+  | 'infra_error';
+
+/** One finding with its evidence, as a person reads it. */
+export interface Finding {
+  /** Stable: `missing_effect`, `wrong_value`, `duplicate_effect`, `forbidden_effect`, `false_claim`, `missing_claim`, `undetermined_claim`, `constraint_violated`, `repeated_write`, `reverted_effect`, ... */
+  readonly code: string;
+  readonly judgement: Judgement;
+  /** The rule of the case that this is about, for example `outcomes[0].effects[1]`. */
+  readonly rule: string;
+  /** One sentence: which row, which mail, which rule. */
+  readonly message: string;
+  readonly expected?: Json;
+  readonly found?: Json;
+  /** Operations concerned, by id. */
+  readonly operations?: readonly string[];
+}
+
+export interface View {
+  readonly judgement: Judgement;
+  readonly findings: readonly Finding[];
+}
+
+/** Never part of the verdict. */
+export interface Diagnostics {
+  readonly calls: number;
+  readonly callsByTool: { readonly [tool: string]: number };
+  readonly rejectedCalls: number;
+  readonly unknownTools: number;
+  readonly invalidArguments: number;
+  readonly deniedCalls: number;
+  readonly repeatedCalls: number;
+  readonly emptyRetrievals: number;
+  readonly noOpWrites: number;
+  readonly unattributedEffects: number;
+  readonly lateAttempts: number;
+  readonly disturbed: boolean;
+}
+
+export interface Verdict {
+  readonly pass: Judgement;
+  readonly outcome: View;
+  readonly constraints: View;
+  readonly effects: View;
+  /** Name of the accepted end state that was reached. */
+  readonly reached: string | null;
+  readonly diagnostics: Diagnostics;
+  readonly graderVersion: string;
+  /** Hash of the case that it was graded by. */
+  readonly caseHash: string;
+}

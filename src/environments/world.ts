@@ -1,0 +1,190 @@
+import type { Case } from '../domain/case.ts';
+import type { Effect, LateAttempt, MailEffect } from '../domain/effect.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { OperationProblem } from '../domain/operation.ts';
+import type { TableFacts } from '../domain/record.ts';
+import type { Environment, InboxOptions, TicketsOptions, WorldSql } from './define.ts';
+
+/** `schema`: pooled, a schema and a role in a shared database. `database`: a template clone. `container`: a Postgres of its own. */
+export type Isolation = 'schema' | 'database' | 'container';
+
+/** An environment with the hash of everything that can change a result. */
+export interface LoadedEnvironment {
+  readonly environment: Environment;
+  /** Short name and file, as a suite names them; how a worker finds it again. */
+  readonly source: EnvironmentSource;
+  /** sha256, hexadecimal. */
+  readonly generation: string;
+  readonly policy: string | null;
+  readonly toolSchemas: readonly ToolSchema[];
+}
+
+/** How to load an environment: the absolute path of the pack's file and the suite's options. */
+export interface EnvironmentSource {
+  readonly file: string;
+  readonly options: JsonObject;
+}
+
+/** A tool as an agent is told of it. */
+export interface ToolSchema {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  readonly effect: 'read' | 'write' | 'external';
+}
+
+/** Names a world; small enough to travel through workflow history. Holds no secret. */
+export interface WorldRef {
+  /** Lower-case letters and digits; the schema is `w_<id>`. */
+  readonly id: string;
+  /** Which Postgres host holds it. */
+  readonly host: string;
+  readonly isolation: Isolation;
+  readonly epoch: number;
+}
+
+export interface LeaseRequest {
+  /** Trial attempt that owns the world: asking again with the same owner gives the same world. */
+  readonly owner: string;
+  /** For the sweeper: the workflow that must be alive while the lease stands. */
+  readonly workflowId: string;
+  readonly isolation: Isolation;
+  /** Milliseconds of real time, from now. */
+  readonly leaseMs: number;
+  readonly kase: Pick<Case, 'clock' | 'timezone' | 'state'>;
+}
+
+/** Makes, finds, fences and ends worlds. One per worker; holds the connection pools. */
+export interface Worlds extends AsyncDisposable {
+  /** Idempotent by owner. The state is applied, the clock set, the fingerprint checked. */
+  provision(environment: LoadedEnvironment, request: LeaseRequest): Promise<WorldRef>;
+  /** @throws {WorldGoneError} when it was released, swept, or its host lost it. */
+  open(ref: WorldRef): Promise<World>;
+  /** Drops what is dead and ours, from the database alone. `closed` asks Temporal whether a workflow is closed. */
+  sweep(options: { readonly closed?: (workflowIds: readonly string[]) => Promise<ReadonlySet<string>>; readonly dryRun?: boolean }): Promise<SweepReport>;
+  /** Makes a world again from a snapshot, under a new owner. */
+  restore(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: LeaseRequest): Promise<WorldRef>;
+  /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */
+  authenticate(worldId: string, secret: string): Promise<ServiceSession | null>;
+}
+
+/** A service's access to the world whose credentials it was shown. */
+export interface ServiceSession {
+  readonly worldId: string;
+  /** Shown the tool secret: may name the operation that it speaks for. */
+  readonly trusted: boolean;
+  readonly clock: () => Promise<{ readonly now: Date; readonly timezone: string }>;
+  readonly environment: { readonly inbox: InboxOptions | null; readonly tickets: TicketsOptions | null };
+  /** Stores a delivery attempt in a transaction that holds the fence. @throws {FencedError} after the fence; the attempt is then listed as late. */
+  storeMail(mail: Omit<MailEffect, 'kind' | 'seq' | 'at'> & { readonly raw: Buffer; readonly attempt: number }): Promise<{ readonly seq: number }>;
+  /** One transaction as the world's role, attributed to the operation (null: unattributed). @throws {FencedError} for a write after the fence. */
+  transact<T>(operation: { readonly id: string; readonly attempt: number } | null, work: (sql: WorldSql) => Promise<T>): Promise<T>;
+  late(source: 'smtp' | 'tickets', operation: string | null, detail: string): Promise<void>;
+}
+
+export interface SweepReport {
+  readonly live: number;
+  readonly pooled: number;
+  /** Dropped now, by owner. */
+  readonly swept: readonly { readonly world: string; readonly owner: string; readonly reason: 'lease_lapsed' | 'workflow_closed' | 'orphan' }[];
+  /** Ours by name and yet in no registry; dropped as `orphan` as well. */
+  readonly leaked: number;
+}
+
+export interface World {
+  readonly ref: WorldRef;
+  readonly ledger: Ledger;
+  /**
+   * Runs `work` in one transaction of the world as its tool role: the ledger row of the operation is written with its effects.
+   * @throws {FencedError} when the world is fenced, or this attempt of the operation is.
+   */
+  transact<T>(operation: { readonly id: string; readonly attempt: number }, work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>): Promise<T>;
+  clock(): Promise<{ readonly now: Date; readonly timezone: string }>;
+  /** Credentials with which the harness's own tools speak to the services for an operation, and those that an agent of its own may have. */
+  credentials(): Promise<WorldCredentials>;
+  /** Closes the door: epoch up, sessions and credentials of the world's own role ended. Idempotent. Writers that hold on longer than `drainMs` are ended. */
+  fence(options: { readonly drainMs: number }): Promise<{ readonly epoch: number }>;
+  /** Gross effects in journal order, mails included, and what came too late. */
+  observe(): Promise<{ readonly effects: readonly Effect[]; readonly lateAttempts: readonly LateAttempt[]; readonly tables: { readonly [table: string]: TableFacts } }>;
+  snapshot(): Promise<WorldSnapshot>;
+  /** Pooled worlds are reset and returned, others dropped. Idempotent. `reuse: false` always drops. */
+  release(options?: { readonly reuse?: boolean }): Promise<'pooled' | 'dropped'>;
+}
+
+export interface WorldCredentials {
+  /** User name is the world's id; the harness's tools append `+<operation>.<attempt>`, which only `toolSecret` permits. */
+  readonly user: string;
+  readonly toolSecret: string;
+  readonly agentSecret: string;
+}
+
+/** What a call looks like when it reaches the door, already checked at the edge. */
+export interface Proposal {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Json;
+  readonly idempotencyKey: string | null;
+  /** Null: valid and permitted. */
+  readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
+}
+
+/** Rows of operations in the world's own database, which the world's role cannot write. Upserts by operation id. */
+export interface Ledger {
+  propose(proposal: Proposal): Promise<void>;
+  read(operationId: string): Promise<LedgerRow | null>;
+  /** For an attempt that ended without a transaction of the world (a service refused, a tool threw). Never overwrites `committed`. */
+  settle(operationId: string, attempt: number, end: { readonly state: 'committed' | 'failed' | 'unknown'; readonly result?: Json; readonly problem?: OperationProblem; readonly durationMs: number }): Promise<void>;
+  /**
+   * Fences attempts of an operation up to `attempt` (waiting, bounded, for one that is committing), then tells what stands.
+   * `effects`: rows or mails that carry this operation.
+   */
+  recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }>;
+  all(): Promise<readonly LedgerRow[]>;
+  late(attempt: Omit<LateAttempt, 'at'>): Promise<void>;
+}
+
+export interface LedgerRow extends Proposal {
+  readonly state: 'proposed' | 'running' | 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied';
+  readonly attempt: number;
+  readonly result: Json | null;
+  readonly problem: OperationProblem | null;
+  readonly durationMs: number | null;
+  readonly at: string;
+}
+
+/** Enough to make the world again: generation, journal (or a dump, for direct access), ledger and inbox. */
+export interface WorldSnapshot {
+  readonly version: 1;
+  readonly generation: string;
+  readonly isolation: Isolation;
+  readonly clock: string;
+  readonly timezone: string;
+  readonly state: Case['state'];
+  readonly effects: readonly Effect[];
+  readonly operations: readonly LedgerRow[];
+  /** Raw messages, base64, in order of `effects` of kind mail. */
+  readonly rawMails: readonly { readonly seq: number; readonly raw: string }[];
+  readonly sequences: { readonly [name: string]: string };
+}
+
+/** The world no longer exists. The attempt ends `infra_error` and a new one starts in a new world. */
+export class WorldGoneError extends Error {
+  override readonly name = 'WorldGoneError';
+  readonly code = 'world_gone';
+  readonly world: string;
+
+  constructor(world: string) {
+    super(`world ${world} no longer exists; its trial's attempt ends as infra_error and a new attempt starts in a new world`);
+    this.world = world;
+  }
+}
+
+/** The world, or this attempt of the operation, is fenced: the write was refused by the system of record. */
+export class FencedError extends Error {
+  override readonly name = 'FencedError';
+  readonly code = 'fenced';
+
+  constructor(what: string) {
+    super(`${what} is fenced: the write was refused and is recorded as a late attempt`);
+  }
+}

@@ -1,0 +1,151 @@
+import type { AgentSpec } from '../domain/agent.ts';
+import type { Case } from '../domain/case.ts';
+import type { Effect } from '../domain/effect.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Message, TrialRecord } from '../domain/record.ts';
+import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { Ending, Verdict } from '../domain/verdict.ts';
+
+/** Content-addressed documents of a batch: what its trials are made of. */
+export interface CaseDocument {
+  /** sha256 of the canonical JSON of `kase`. */
+  readonly hash: string;
+  readonly kase: Case;
+}
+
+export interface AgentDocument {
+  /** sha256 of the canonical spec and, for a module, of its files. */
+  readonly hash: string;
+  readonly spec: AgentSpec;
+}
+
+/** One trial of a manifest. */
+export interface TrialPlan {
+  /** `<batch>-<hash>`; the workflow id. */
+  readonly id: string;
+  readonly caseId: string;
+  readonly caseHash: string;
+  readonly agentName: string;
+  readonly agentHash: string;
+  /** Fault schedule by name; `none` without. */
+  readonly schedule: string;
+  readonly repetition: number;
+}
+
+export interface BatchPlan {
+  readonly id: string;
+  readonly suite: string;
+  readonly suiteFile: string;
+  /** Equal for equal content: what resuming compares. */
+  readonly manifestHash: string;
+  readonly environment: { readonly name: string; readonly version: string; readonly file: string; readonly options: JsonObject; readonly generation: string };
+  readonly seed: string;
+  readonly options: BatchOptions;
+  /** Commit and dirty state of suite and agents, where they lie in a git work tree. */
+  readonly sources: { readonly [what: string]: { readonly commit: string | null; readonly dirty: boolean | null } };
+  readonly trials: readonly TrialPlan[];
+}
+
+export interface BatchOptions {
+  readonly isolation: 'schema' | 'database' | 'container';
+  readonly keep: 'never' | 'failed' | 'always';
+  readonly concurrency: number;
+  /** Attempts beside the first, for `infra_error`. At most 2. */
+  readonly retries: number;
+}
+
+export type BatchState = 'running' | 'interrupted' | 'finished' | 'cancelled';
+
+export interface BatchRow {
+  readonly id: string;
+  readonly suite: string;
+  readonly suiteFile: string;
+  readonly manifestHash: string;
+  readonly state: BatchState;
+  readonly environment: BatchPlan['environment'];
+  readonly seed: string;
+  readonly options: BatchOptions;
+  readonly sources: BatchPlan['sources'];
+  readonly trials: number;
+  readonly done: number;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+export interface TrialRow extends TrialPlan {
+  readonly batch: string;
+  readonly phase: TrialPhase;
+  readonly attempt: number;
+  readonly summary: TrialSummary | null;
+}
+
+/** One attempt of a trial as it was recorded. Kept for ever; one attempt of a trial counts. */
+export interface AttemptRow {
+  readonly trial: string;
+  readonly attempt: number;
+  readonly ending: Ending | null;
+  readonly counts: boolean;
+  readonly problem: TrialRecord['problem'];
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly world: { readonly id: string; readonly host: string } | null;
+}
+
+export interface StoredVerdict extends Verdict {
+  readonly trial: string;
+  readonly attempt: number;
+  readonly gradedAt: string;
+  /** The newest of the attempt that counts. */
+  readonly current: boolean;
+}
+
+/** The control plane's tables and their queries. Everything in it is durable. */
+export interface Store extends AsyncDisposable {
+  /** Applies migrations, forward only, under a lock. Idempotent. */
+  migrate(): Promise<{ readonly applied: readonly string[] }>;
+
+  putDocuments(documents: { readonly cases: readonly CaseDocument[]; readonly agents: readonly AgentDocument[] }): Promise<void>;
+  caseDocument(hash: string): Promise<CaseDocument | null>;
+  agentDocument(hash: string): Promise<AgentDocument | null>;
+
+  /** One transaction; an existing id with an equal manifest is left as it is. @throws {StoreConflictError} when the id exists with another manifest. */
+  createBatch(plan: BatchPlan): Promise<void>;
+  batch(id: string): Promise<BatchRow | null>;
+  /** Newest first. */
+  batches(filter?: { readonly state?: BatchState; readonly suite?: string; readonly limit?: number }): Promise<readonly BatchRow[]>;
+  /** The newest batch that is not finished and has this manifest. */
+  unfinishedBatch(manifestHash: string): Promise<BatchRow | null>;
+  setBatchState(id: string, state: BatchState): Promise<void>;
+
+  trials(batch: string): Promise<readonly TrialRow[]>;
+  /** By id, or by a prefix that only one trial has. @throws {StoreConflictError} when several have it. */
+  trial(idOrPrefix: string): Promise<TrialRow | null>;
+  setPhase(trial: string, attempt: number, phase: TrialPhase): Promise<void>;
+
+  beginAttempt(trial: string, attempt: number, startedAt: string): Promise<void>;
+  setAttemptWorld(trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void>;
+  addMessage(trial: string, attempt: number, message: Message): Promise<void>;
+  messages(trial: string, attempt: number): Promise<readonly Message[]>;
+  /** Record of an attempt, once. A second call with the same attempt changes nothing. */
+  putRecord(trial: string, attempt: number, record: TrialRecord): Promise<void>;
+  record(trial: string, attempt: number): Promise<TrialRecord | null>;
+  attempts(trial: string): Promise<readonly AttemptRow[]>;
+  /** Adds a verdict and makes it the current one; older ones stay. Equal (attempt, grader version, case hash) replaces nothing and adds nothing. */
+  addVerdict(trial: string, attempt: number, verdict: Verdict): Promise<void>;
+  verdicts(trial: string): Promise<readonly StoredVerdict[]>;
+  /** Ends an attempt: ending, summary, snapshot. The attempt with the highest number counts. */
+  finishAttempt(trial: string, attempt: number, summary: TrialSummary, endedAt: string): Promise<void>;
+
+  putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
+  snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;
+
+  /** End state of a case's reference solution, by generation and case. */
+  referenceEffects(generation: string, caseHash: string): Promise<readonly Effect[] | null>;
+  putReferenceEffects(generation: string, caseHash: string, effects: readonly Effect[]): Promise<void>;
+}
+
+/** What was asked contradicts what the store holds. */
+export class StoreConflictError extends Error {
+  override readonly name = 'StoreConflictError';
+  readonly code = 'store_conflict';
+}

@@ -1,0 +1,53 @@
+import type { AgentSpec } from '../domain/agent.ts';
+import type { Case } from '../domain/case.ts';
+import type { JsonObject } from '../domain/json.ts';
+
+/** A suite as read from its folder: `suite.yaml` and `cases/*.yaml`. */
+export interface Suite {
+  readonly name: string;
+  readonly title: string;
+  /** Absolute path of `suite.yaml`. */
+  readonly file: string;
+  readonly environment: { readonly file: string; readonly options: JsonObject };
+  readonly cases: readonly LoadedCase[];
+  /** Agents of the suite's `agents/` folder by name, beside the built-in `reference` and `do-nothing`. */
+  readonly agents: { readonly [name: string]: string };
+  readonly defaults: { readonly trials: number; readonly agents: readonly string[] };
+}
+
+export interface LoadedCase {
+  readonly kase: Case;
+  readonly file: string;
+  /** sha256 of the canonical JSON of the case. */
+  readonly hash: string;
+  /** Line of each path (`expect.outcomes[0]`), so that a message can name the line to fix. */
+  readonly lineOf: (path: string) => number | null;
+}
+
+export interface LoadedAgent {
+  readonly spec: AgentSpec;
+  readonly hash: string;
+}
+
+/** One thing wrong with a file that people write. */
+export interface FileProblem {
+  readonly file: string;
+  readonly line: number | null;
+  readonly column: number | null;
+  /** What is wrong and what was expected. */
+  readonly message: string;
+  /** The nearest known name, where the problem is an unknown one. */
+  readonly suggestion: string | null;
+}
+
+/** A suite, case or agent file is not valid. Lists every problem found, not only the first. */
+export class SuiteFileError extends Error {
+  override readonly name = 'SuiteFileError';
+  readonly code = 'suite_file';
+  readonly problems: readonly FileProblem[];
+
+  constructor(problems: readonly FileProblem[]) {
+    super(problems.map((p) => `${p.file}:${p.line ?? 1}:${p.column ?? 1}: ${p.message}${p.suggestion ? ` (did you mean "${p.suggestion}"?)` : ''}`).join('\n'));
+    this.problems = problems;
+  }
+}
