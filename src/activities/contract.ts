@@ -1,0 +1,142 @@
+import type { OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
+import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { Ending, Judgement } from '../domain/verdict.ts';
+import type { WorldRef } from '../environments/world.ts';
+
+/** Names one attempt of a trial; every activity of it gets this. */
+export interface AttemptRef {
+  readonly trial: string;
+  readonly attempt: number;
+}
+
+/** An attempt that has its world. */
+export interface WorldAttempt extends AttemptRef {
+  readonly world: WorldRef;
+}
+
+/** What the workflow has to know of a trial; everything bulky stays in the store and in the world's ledger. */
+export interface AttemptPlan {
+  /** The trial already has its result: an earlier run of the workflow recorded it. */
+  readonly done: TrialSummary | null;
+  readonly agent: 'script' | 'module';
+  readonly tools: { readonly [name: string]: ToolPlan };
+  readonly budget: { readonly calls: number; readonly wallMs: number; readonly turns: number };
+  readonly keep: 'never' | 'failed' | 'always';
+  /** A world of this kind takes seconds to make, too long for a local activity. */
+  readonly slowWorld: boolean;
+}
+
+export interface ToolPlan {
+  readonly effect: ToolEffect;
+  readonly timeoutMs: number;
+  /** A read short enough for a local activity. */
+  readonly local: boolean;
+  /** Failures with which the tool ends only when it had no effect. */
+  readonly definite: readonly string[];
+}
+
+/** A call that the edge has checked and written to the world's ledger. */
+export interface CallRef {
+  readonly id: string;
+  readonly tool: string;
+  readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
+}
+
+/** What the edge hands to the agent; a committed result is read from the ledger. */
+export interface CallOutcome {
+  readonly state: ToldState;
+  readonly problem: OperationProblem | null;
+}
+
+/** The workflow's part of an operation's record: order, position, what was told. */
+export interface OperationNote {
+  readonly id: string;
+  readonly seq: number;
+  readonly tool: string;
+  readonly position: number | null;
+  readonly told: ToldState;
+  readonly problem: OperationProblem | null;
+  readonly disturbed: boolean;
+}
+
+/** Where a script stands: the next step, and which operation answered each named step. */
+export interface ScriptCursor {
+  readonly step: number;
+  readonly turn: number;
+  readonly operations: { readonly [name: string]: string };
+  /** Operation ids given out so far. */
+  readonly calls: number;
+}
+
+export type ScriptMove =
+  | { readonly kind: 'call'; readonly call: CallRef; readonly cursor: ScriptCursor }
+  | { readonly kind: 'say'; readonly cursor: ScriptCursor }
+  | { readonly kind: 'end'; readonly problem: OperationProblem | null };
+
+export interface ConversationEnd {
+  readonly ending: Extract<Ending, 'completed' | 'agent_error' | 'agent_timeout' | 'budget_exhausted'>;
+  readonly problem: OperationProblem | null;
+}
+
+export interface GradeRequest extends WorldAttempt {
+  readonly ending: Ending;
+  readonly problem: OperationProblem | null;
+  readonly operations: readonly OperationNote[];
+}
+
+export interface GradeResult {
+  readonly pass: Judgement;
+  readonly outcome: Judgement;
+  readonly constraints: Judgement;
+  readonly effects: Judgement;
+  readonly why: string | null;
+}
+
+export interface FinishRequest extends AttemptRef {
+  readonly ending: Ending;
+  readonly grade: GradeResult | null;
+  readonly problem: OperationProblem | null;
+  readonly calls: number;
+  readonly durationMs: number;
+  readonly disturbed: boolean;
+  readonly snapshot: string | null;
+}
+
+/** The side effects of a trial. Implemented in `src/activities`, called by `src/workflows/trial.ts`. */
+export interface TrialActivities {
+  /** Idempotent: records that the attempt began. */
+  beginAttempt(request: AttemptRef): Promise<AttemptPlan>;
+  setPhase(request: AttemptRef & { readonly phase: TrialPhase }): Promise<void>;
+  /** Idempotent by attempt. */
+  provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;
+  /** Plays one step of a script, up to the proposal of a call. Idempotent by cursor. */
+  advanceScript(request: WorldAttempt & { readonly cursor: ScriptCursor }): Promise<ScriptMove>;
+  /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */
+  converse(request: WorldAttempt): Promise<ConversationEnd>;
+  /** Runs a proposed call. Never retried by Temporal. */
+  operate(request: WorldAttempt & { readonly operation: string; readonly tool: string; readonly dispatch: number }): Promise<{ readonly at: string }>;
+  /** Fences a lost dispatch of an operation, then tells what the system of record holds. */
+  recoverOperation(request: WorldAttempt & { readonly operation: string; readonly dispatch: number }): Promise<
+    { readonly found: 'committed' } | { readonly found: 'absent' } | { readonly found: 'failed'; readonly problem: OperationProblem } | { readonly found: 'undetermined' }
+  >;
+  /** Closes the door. Idempotent. */
+  fence(request: WorldAttempt): Promise<void>;
+  /** Observes the world, stores the record, grades it, stores the verdict. Idempotent. */
+  gradeTrial(request: GradeRequest): Promise<GradeResult>;
+  /** Stores a snapshot; returns its id. Idempotent. */
+  keepWorld(request: WorldAttempt): Promise<string>;
+  /** Resets or drops the world. Idempotent. */
+  releaseWorld(request: WorldAttempt): Promise<void>;
+  /** Ends the attempt in the store; the result counts. Idempotent. */
+  finishAttempt(request: FinishRequest): Promise<TrialSummary>;
+}
+
+/** Failure types that the workflow acts on. */
+export const FAILURE = {
+  /** Our own Postgres or service was out of reach; whether the write committed has to be asked. */
+  infrastructure: 'Infrastructure',
+  /** The world no longer exists; the attempt ends and another begins in a new one. */
+  worldGone: 'WorldGone',
+  /** The world was fenced before the write: it was refused. */
+  fenced: 'Fenced',
+} as const;

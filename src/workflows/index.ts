@@ -1,0 +1,1 @@
+export { trial } from './trial.ts';

@@ -1,0 +1,37 @@
+import { defineSearchAttributeKey } from '@temporalio/common';
+import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import type { CallOutcome, CallRef } from '../activities/contract.ts';
+import type { TrialPhase } from '../domain/trial.ts';
+
+/** A call of an agent that lives outside the workflow. The Update's id is the operation's id, so that a repeated request is one call. */
+export const operateUpdate = defineUpdate<CallOutcome, [CallRef]>('operate');
+
+/** Where the trial stands, for operators and the client. */
+export const statusQuery = defineQuery<TrialStatus>('status');
+
+export interface TrialStatus {
+  readonly phase: TrialPhase;
+  readonly attempt: number;
+  readonly calls: number;
+  readonly inFlight: readonly string[];
+}
+
+/** Search attributes of a trial; all keywords. Registered by `trialbed up` on a server that permits it. */
+export const SEARCH_ATTRIBUTES = {
+  batch: defineSearchAttributeKey('TrialbedBatch', 'KEYWORD'),
+  case: defineSearchAttributeKey('TrialbedCase', 'KEYWORD'),
+  agent: defineSearchAttributeKey('TrialbedAgent', 'KEYWORD'),
+  ending: defineSearchAttributeKey('TrialbedEnding', 'KEYWORD'),
+} as const;
+
+/** Input of a trial's workflow. Small on purpose: what the trial is made of lies in the store. */
+export interface TrialInput {
+  readonly trial: string;
+  readonly batch: string;
+  readonly case: string;
+  readonly agent: string;
+  /** Number of the first attempt of this run: 1, or more when an earlier run was terminated. */
+  readonly firstAttempt: number;
+  /** Attempts that may follow one that ended `infra_error`. */
+  readonly retries: number;
+}

@@ -1,0 +1,208 @@
+import {
+  CancellationScope,
+  type Duration,
+  isCancellation,
+  log,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import { type AttemptPlan, type AttemptRef, type ConversationEnd, type TrialActivities, type WorldAttempt } from '../activities/contract.ts';
+import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { Ending } from '../domain/verdict.ts';
+import { dispatchCall } from './dispatch.ts';
+import { Door } from './door.ts';
+import { operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
+
+/** How long the fence waits for calls in flight before it cuts them off. */
+const DRAIN_MS = 10_000;
+/** Beyond the agent's own time: what queues, retries and tools may take before a conversation is given up as the harness's trouble. */
+const CONVERSATION_GRACE_MS = 15 * 60_000;
+/** A lease outlives everything that an attempt may take. */
+const LEASE_GRACE_MS = 30 * 60_000;
+
+/** Trouble of ours passes (a restarted Postgres, a lost worker), so short steps are tried again for a few minutes before an attempt is given up. */
+const PATIENT = {
+  startToCloseTimeout: '60 seconds' as Duration,
+  scheduleToCloseTimeout: '4 minutes' as Duration,
+  retry: { initialInterval: '200 milliseconds' as Duration, backoffCoefficient: 2, maximumInterval: '5 seconds' as Duration },
+};
+
+const short = proxyLocalActivities<TrialActivities>(PATIENT);
+const slow = proxyActivities<TrialActivities>({ ...PATIENT, startToCloseTimeout: '3 minutes', scheduleToCloseTimeout: '10 minutes' });
+
+/**
+ * One trial: provision, drive, fence, grade, keep or release. An attempt that ends `infra_error` is followed by another in a new world;
+ * all attempts are kept, the last one counts.
+ */
+export async function trial(input: TrialInput): Promise<TrialSummary> {
+  const run = new TrialRun(input);
+  setHandler(statusQuery, () => run.status());
+  setHandler(operateUpdate, (call) => run.call(call));
+  for (let attempt = input.firstAttempt; ; attempt++) {
+    const summary = await run.attempt(attempt);
+    const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries;
+    if (another) continue;
+    upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.ending, value: summary.ending }]);
+    return summary;
+  }
+}
+
+class TrialRun {
+  private readonly input: TrialInput;
+  private phase: TrialPhase = 'waiting';
+  private current: AttemptRef;
+  private door: Door | null = null;
+
+  constructor(input: TrialInput) {
+    this.input = input;
+    this.current = { trial: input.trial, attempt: input.firstAttempt };
+  }
+
+  status() {
+    return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [] };
+  }
+
+  async call(call: Parameters<Door['call']>[0]): ReturnType<Door['call']> {
+    if (!this.door) return { state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
+    return this.door.call(call);
+  }
+
+  async attempt(attempt: number): Promise<TrialSummary> {
+    const ref = { trial: this.input.trial, attempt };
+    this.current = ref;
+    this.door = null;
+    const startedAt = Date.now();
+    let ending: Ending = 'infra_error';
+    let end: ConversationEnd | null = null;
+    let problem: ConversationEnd['problem'] = null;
+    let grade = null;
+    let snapshot: string | null = null;
+    let at: WorldAttempt | null = null;
+    let plan: AttemptPlan | null = null;
+    try {
+      plan = await short.beginAttempt(ref);
+      if (plan.done) return plan.done;
+      await this.enter('provision');
+      const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
+      at = { ...ref, world };
+      await this.enter('drive');
+      end = await this.drive(plan, at);
+      ({ ending, problem } = end);
+    } catch (error) {
+      ending = isCancellation(error) ? 'cancelled' : 'infra_error';
+      problem = problemOf(error, this.phase);
+      log.warn('the attempt ended without a verdict', { ...ref, phase: this.phase, problem });
+    }
+    // What follows decides nothing for the agent any more and must happen even when the trial is being cancelled.
+    return CancellationScope.nonCancellable(async () => {
+      const door = this.door;
+      if (at) {
+        try {
+          await this.enter('fence');
+          await door?.close(DRAIN_MS);
+          await short.fence(at);
+          if (end && door) {
+            await this.enter('grade');
+            grade = await short.gradeTrial({ ...at, ending: end.ending, problem: end.problem, operations: door.notes });
+            if (plan?.keep === 'always' || (plan?.keep === 'failed' && grade.pass !== 'pass')) snapshot = await short.keepWorld(at);
+          }
+        } catch (error) {
+          ending = 'infra_error';
+          grade = null;
+          problem = problemOf(error, this.phase);
+        }
+        await this.enter('release').catch(ignoreUntilSwept);
+        // A world that cannot be released now is found by the sweeper; the verdict does not depend on it.
+        await (plan?.slowWorld ? slow : short).releaseWorld(at).catch(ignoreUntilSwept);
+      }
+      const summary = await short.finishAttempt({
+        ...ref,
+        ending,
+        grade,
+        problem,
+        calls: door?.calls ?? 0,
+        durationMs: Date.now() - startedAt,
+        disturbed: door?.disturbed ?? false,
+        snapshot,
+      });
+      this.phase = 'done';
+      this.show(summary);
+      return summary;
+    });
+  }
+
+  private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+    const door = new Door({ tools: plan.tools, budget: plan.budget.calls, dispatch: (call, tool) => dispatchCall(at, call, tool), onChange: () => this.show(null) });
+    this.door = door;
+    const end = plan.agent === 'script' ? await playScript(door, at) : await converse(plan, at);
+    if (door.broken) throw door.broken;
+    return end;
+  }
+
+  private async enter(phase: TrialPhase): Promise<void> {
+    this.phase = phase;
+    this.show(null);
+    await short.setPhase({ ...this.current, phase });
+  }
+
+  /** What the Temporal UI shows of the trial while it runs and after. */
+  private show(summary: TrialSummary | null): void {
+    const lines = [`**${this.input.case}** with agent **${this.input.agent}**, attempt ${this.current.attempt}`, '', `Phase: ${this.phase}`];
+    const door = this.door;
+    if (door) {
+      lines.push(`Calls: ${door.calls}${door.inFlight.length > 0 ? `, in flight: ${door.inFlight.join(', ')}` : ''}`);
+      const last = door.notes.at(-1);
+      if (last) lines.push(`Last call: ${last.id} ${last.tool}: ${last.told}${last.problem ? ` (${last.problem.code})` : ''}`);
+    }
+    if (summary) lines.push(`Ending: ${summary.ending}`, `Verdict: ${summary.pass ?? 'none'}`, ...(summary.why ? [`Why: ${summary.why}`] : []));
+    setCurrentDetails(lines.join('\n'));
+  }
+}
+
+async function playScript(door: Door, at: WorldAttempt): Promise<ConversationEnd> {
+  let cursor = { step: 0, turn: 1, operations: {}, calls: 0 };
+  for (;;) {
+    const move = await short.advanceScript({ ...at, cursor });
+    if (move.kind === 'end') return move.problem ? { ending: 'agent_error', problem: move.problem } : { ending: 'completed', problem: null };
+    cursor = move.cursor as typeof cursor;
+    if (move.kind === 'say') continue;
+    const { problem } = await door.call(move.call);
+    if (door.exhausted) return { ending: 'budget_exhausted', problem };
+    if (door.broken) throw door.broken;
+  }
+}
+
+async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+  const { converse: run } = proxyActivities<TrialActivities>({
+    startToCloseTimeout: plan.budget.wallMs + CONVERSATION_GRACE_MS,
+    heartbeatTimeout: '20 seconds',
+    // The agent's process cannot be resumed: lost with its worker, the attempt ends and the next starts in a new world.
+    retry: { maximumAttempts: 1 },
+    cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+    summary: 'The agent acts',
+  });
+  return run(at);
+}
+
+function leaseMs(plan: AttemptPlan): number {
+  return plan.budget.wallMs + CONVERSATION_GRACE_MS + LEASE_GRACE_MS;
+}
+
+function problemOf(error: unknown, phase: TrialPhase): { code: string; message: string } {
+  const root = rootCause(error);
+  const type = (root as { type?: unknown }).type;
+  return { code: typeof type === 'string' ? type : 'infrastructure', message: `${phase}: ${root instanceof Error ? root.message : String(root)}` };
+}
+
+function rootCause(error: unknown): unknown {
+  let current = error;
+  while (current instanceof Error && current.cause instanceof Error) current = current.cause;
+  return current;
+}
+
+function ignoreUntilSwept(error: unknown): void {
+  log.warn('the world could not be released; the sweeper will find it', { error: String(error) });
+}
