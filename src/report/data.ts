@@ -1,0 +1,69 @@
+import type { TrialRecord } from '../domain/record.ts';
+import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import type { AttemptRow, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
+
+/** Everything that a report is made of. */
+export interface ReportData {
+  readonly batch: BatchRow;
+  readonly summary: BatchSummary;
+  /** In the order of the manifest. */
+  readonly trials: readonly ReportTrial[];
+}
+
+/** One trial of a report. */
+export interface ReportTrial {
+  readonly summary: TrialSummary;
+  readonly title: string;
+  readonly row: TrialRow;
+  /** The verdict that counts; null where nothing was graded. */
+  readonly verdict: StoredVerdict | null;
+  /** Why the attempt that counts ended other than by an answer. */
+  readonly problem: { readonly code: string; readonly message: string } | null;
+  readonly attempts: readonly AttemptRow[];
+}
+
+/** Where a report's data comes from; the client is one. */
+export interface ReportSource {
+  results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
+  show(trial: string): Promise<ReportView>;
+}
+
+/** What a report needs of a trial's view. */
+export interface ReportView {
+  readonly trial: TrialRow;
+  readonly kase: { readonly title: string };
+  readonly attempts: readonly AttemptRow[];
+  readonly record: Pick<TrialRecord, 'problem'> | null;
+  readonly verdicts: readonly StoredVerdict[];
+}
+
+/** Reads what a report of a batch needs: its results, and the verdict and attempts of each trial. */
+export async function collectReport(source: ReportSource, batchId: string): Promise<ReportData> {
+  const { batch, trials, summary } = await source.results(batchId);
+  const collected: ReportTrial[] = new Array<ReportTrial>(trials.length);
+  let next = 0;
+  const reader = async (): Promise<void> => {
+    for (let index = next++; index < trials.length; index = next++) {
+      const trial = trials[index];
+      if (trial) collected[index] = await one(source, trial);
+    }
+  };
+  await Promise.all(Array.from({ length: READERS }, reader));
+  return { batch, summary, trials: collected };
+}
+
+/** Views read at once. */
+const READERS = 4;
+
+async function one(source: ReportSource, summary: TrialSummary): Promise<ReportTrial> {
+  const view = await source.show(summary.trial);
+  const counting = view.attempts.find((attempt) => attempt.counts);
+  return {
+    summary,
+    title: view.kase.title,
+    row: view.trial,
+    verdict: view.verdicts.find((verdict) => verdict.current) ?? null,
+    problem: counting?.problem ?? view.record?.problem ?? null,
+    attempts: view.attempts,
+  };
+}

@@ -1,0 +1,150 @@
+import type { Json } from '../domain/json.ts';
+import type { Finding, View } from '../domain/verdict.ts';
+import type { ReportData, ReportTrial } from './data.ts';
+import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
+import { type Cell, cellState, cellText, matrix, trialState } from './matrix.ts';
+
+/**
+ * A batch as Markdown: summary, matrix of cases and agents, failures with their evidence, what could not be decided, infrastructure errors apart, and what
+ * was checked. At most about 60,000 characters, the size of a comment on a pull request: beyond it failures are listed without evidence, then counted.
+ */
+export function reportMarkdown(data: ReportData): string {
+  const budget = { left: EVIDENCE_CHARACTERS };
+  const of = (state: ReturnType<typeof trialState>): ReportTrial[] => data.trials.filter((t) => trialState(t.summary) === state);
+  return [
+    heading(data),
+    counts(data),
+    section('Cases and agents', matrixTable(data)),
+    section('Failures', trialList(of('fail'), budget)),
+    section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
+    section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),
+    section('Cancelled', trialList(of('cancelled'), budget)),
+    section('What was checked', checked(data)),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n');
+}
+
+/** Characters of evidence in one report; headings, matrix and one line per trial come on top. */
+const EVIDENCE_CHARACTERS = 40_000;
+/** Trials and rows of the matrix that are listed at all. */
+const LISTED = 200;
+const VALUE_CHARACTERS = 1_500;
+const INLINE_CHARACTERS = 100;
+const GATE = { met: 'gate met', not_met: 'gate not met', infrastructure: 'gate not judged: infrastructure errors' } as const;
+
+function heading({ summary }: ReportData): string {
+  const scored = summary.passed + summary.failed + summary.undetermined;
+  return `# ${mdText(summary.suite)}: ${summary.passed} of ${scored} passed, ${GATE[summary.gate]}`;
+}
+
+function counts({ batch, summary }: ReportData): string {
+  const table = mdTable(
+    ['trials', 'passed', 'failed', 'undetermined', 'infrastructure errors', 'cancelled', 'seconds'],
+    [[summary.trials, summary.passed, summary.failed, summary.undetermined, summary.infraErrors, summary.cancelled, Math.round(summary.seconds)].map(String)],
+  );
+  return `Batch ${mdCode(batch.id)}, ${mdText(batch.createdAt)}\n\n${table}`;
+}
+
+function section(title: string, body: string): string {
+  return body === '' ? '' : `## ${title}\n\n${body}`;
+}
+
+function matrixTable(data: ReportData): string {
+  const { columns, rows } = matrix(data.trials.map((t) => t.summary));
+  if (rows.length === 0) return '';
+  const mark = (cell: Cell | null): string => (cell === null ? '' : cellState(cell) === 'pass' ? cellText(cell) : `**${cellText(cell)}**`);
+  const table = mdTable(['case', ...columns.map(mdText)], rows.slice(0, LISTED).map((row) => [mdCellCode(row.case), ...row.cells.map(mark)]));
+  return rows.length > LISTED ? `${table}\n\nand ${rows.length - LISTED} more cases, in \`report.json\`` : table;
+}
+
+function trialList(trials: readonly ReportTrial[], budget: { left: number }, note: string = ''): string {
+  if (trials.length === 0) return '';
+  const parts: string[] = note === '' ? [] : [note];
+  const short: string[] = [];
+  for (const trial of trials) {
+    const detail = trialDetail(trial);
+    if (detail.length <= budget.left) {
+      budget.left -= detail.length;
+      parts.push(detail);
+    } else {
+      short.push(`- ${trialName(trial)}: ${mdText(trial.summary.why ?? trial.summary.ending)}`);
+    }
+  }
+  const listed = short.slice(0, LISTED);
+  if (listed.length > 0) parts.push(`Without evidence, for length (\`report.json\` has it):\n\n${listed.join('\n')}`);
+  if (short.length > LISTED) parts.push(`and ${short.length - LISTED} more, in \`report.json\``);
+  return parts.join('\n\n');
+}
+
+function trialName({ summary }: ReportTrial): string {
+  const schedule = summary.schedule === 'none' ? '' : ` with ${mdCode(summary.schedule)}`;
+  const repetition = summary.repetition > 1 ? `, repetition ${summary.repetition}` : '';
+  return `${mdCode(summary.case)} by ${mdCode(summary.agent)}${schedule}${repetition}`;
+}
+
+function trialDetail(trial: ReportTrial): string {
+  const { summary, verdict, problem } = trial;
+  const lines = [`### ${trialName(trial)}`, '', mdText(trial.title), ''];
+  if (summary.ending !== 'completed') lines.push(`- ending: ${mdCode(summary.ending)}${problem ? `: ${mdText(problem.message)}` : ''}`);
+  if (verdict) {
+    for (const name of ['outcome', 'constraints', 'effects'] as const) lines.push(...viewLines(name, verdict[name]));
+  } else if (summary.why !== null && summary.why !== problem?.message) {
+    lines.push(`- ${mdText(summary.why)}`);
+  }
+  if (trial.attempts.length > 1) lines.push(`- attempts: ${trial.attempts.map((a) => `${a.attempt} ${a.ending ?? 'open'}`).join(', ')}`);
+  if (summary.disturbed) lines.push('- disturbed: the test bed had to recover an operation of this trial');
+  lines.push(`- timeline: ${mdCode(`trialbed show ${summary.trial}`)}`);
+  return lines.join('\n');
+}
+
+function viewLines(name: string, view: View): string[] {
+  const findings = view.findings.filter((finding) => finding.judgement !== 'pass');
+  if (view.judgement === 'pass' && findings.length === 0) return [];
+  return [`- ${name}: **${view.judgement}**`, ...findings.flatMap(findingLines)];
+}
+
+function findingLines(finding: Finding): string[] {
+  return [
+    `  - ${mdCode(finding.code)} ${mdText(finding.message)} (rule ${mdCode(finding.rule)})`,
+    ...valueLines('expected', finding.expected),
+    ...valueLines('found', finding.found),
+  ];
+}
+
+function valueLines(label: string, value: Json | undefined): string[] {
+  if (value === undefined) return [];
+  const inline = JSON.stringify(value);
+  if (inline.length <= INLINE_CHARACTERS) return [`    - ${label}: ${mdCode(inline)}`];
+  const pretty = JSON.stringify(value, null, 2);
+  const cut = pretty.length > VALUE_CHARACTERS ? `${pretty.slice(0, VALUE_CHARACTERS)}\n... (${pretty.length} characters in all, in report.json)` : pretty;
+  return [`    - ${label}:`, '', mdBlock(cut, 6), ''];
+}
+
+function checked({ batch, summary, trials }: ReportData): string {
+  const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+  const agents = distinct(trials.map((t) => `${t.row.agentName} ${t.row.agentHash.slice(0, 12)}`));
+  const schedules = distinct(trials.map((t) => t.row.schedule));
+  const graders = distinct(trials.flatMap((t) => (t.verdict ? [t.verdict.graderVersion] : [])));
+  const repetitions = new Set(trials.map((t) => t.row.repetition)).size;
+  const { environment } = batch;
+  const regraded = trials.filter((t) => t.verdict !== null && t.verdict.caseHash !== t.row.caseHash).length;
+  return [
+    'Every trial ran in a world of its own. Its outcome and effects were read from the systems of record (rows and mail), not from what the agent said;',
+    'an effect that the case neither expects nor allows fails it.',
+    '',
+    `- cases: ${distinct(trials.map((t) => t.row.caseId)).length}, repetitions: ${repetitions}, seed ${mdCode(batch.seed)}`,
+    `- environment: ${mdCode(`${environment.name} ${environment.version}`)}, generation ${mdCode(environment.generation.slice(0, 12))}, isolation ${mdCode(batch.options.isolation)}`,
+    `- agents: ${agents.map(mdCode).join(', ')}`,
+    schedules.every((s) => s === 'none') ? '- faults: none were injected; the results say nothing about behaviour under faults' : `- fault schedules: ${schedules.map(mdCode).join(', ')}`,
+    `- grader: ${graders.length === 0 ? 'nothing was graded' : graders.map(mdCode).join(', ')}${regraded > 0 ? `; ${regraded} trials were graded again by an edited case` : ''}`,
+    ...Object.entries(batch.sources).map(([what, source]) => `- source of ${mdText(what)}: ${sourceText(source)}`),
+    `- worlds: ${summary.worlds.made} made, ${summary.worlds.released} released, ${summary.worlds.swept} swept, ${summary.worlds.leaked} leaked`,
+  ].join('\n');
+}
+
+function sourceText(source: { readonly commit: string | null; readonly dirty: boolean | null }): string {
+  if (source.commit === null) return 'not in a git work tree';
+  return `${mdCode(source.commit.slice(0, 12))}${source.dirty ? ', with uncommitted changes' : ''}`;
+}

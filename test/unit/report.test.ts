@@ -1,0 +1,156 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { StoredVerdict } from '../../src/store/store.ts';
+import { collectReport } from '../../src/report/data.ts';
+import { judgeGate } from '../../src/report/gate.ts';
+import { cellText, matrix } from '../../src/report/matrix.ts';
+import { reportMarkdown } from '../../src/report/report-markdown.ts';
+import { writeReport } from '../../src/report/report.ts';
+import { reportData, reportTrial, trial } from './report-support.ts';
+
+const PASS = { judgement: 'pass', findings: [] } as const;
+
+function failed(message: string, found: string): StoredVerdict {
+  return {
+    pass: 'fail',
+    outcome: { judgement: 'fail', findings: [{ code: 'missing_effect', judgement: 'fail', rule: 'outcomes[0].effects[0]', message, expected: { row: 'refunds' }, found }] },
+    constraints: PASS,
+    effects: PASS,
+    reached: null,
+    diagnostics: {
+      calls: 1,
+      callsByTool: {},
+      rejectedCalls: 0,
+      unknownTools: 0,
+      invalidArguments: 0,
+      deniedCalls: 0,
+      repeatedCalls: 0,
+      emptyRetrievals: 0,
+      noOpWrites: 0,
+      unattributedEffects: 0,
+      lateAttempts: 0,
+      disturbed: false,
+    },
+    graderVersion: '1',
+    caseHash: 'c'.repeat(64),
+    trial: 'b1-refund-hasty-1',
+    attempt: 1,
+    gradedAt: '2026-03-02T09:31:00Z',
+    current: true,
+  };
+}
+
+describe('matrix', () => {
+  test('counts by case and agent; what was not scored is neither passed nor failed', () => {
+    const { columns, rows } = matrix([
+      trial({ case: 'a', agent: 'x' }),
+      trial({ case: 'a', agent: 'x', repetition: 2, pass: 'fail' }),
+      trial({ case: 'a', agent: 'x', repetition: 3, pass: null, ending: 'infra_error' }),
+      trial({ case: 'b', agent: 'y', pass: 'undetermined' }),
+      trial({ case: 'a', agent: 'y', pass: null, ending: 'infra_error' }),
+      trial({ case: 'c', agent: 'y', pass: null, ending: 'cancelled' }),
+    ]);
+    expect(columns).toEqual(['x', 'y']);
+    expect(rows.map((r) => [r.case, ...r.cells.map((cell) => (cell ? cellText(cell) : null))])).toEqual([
+      ['a', '1/2 pass, 1 infra', 'infra error'],
+      ['b', null, 'undetermined'],
+      ['c', null, 'cancelled'],
+    ]);
+  });
+
+  test('fault schedules are columns of their own when there are several', () => {
+    expect(matrix([trial({ schedule: 'none' }), trial({ schedule: 'slow' })]).columns).toEqual(['reference / none', 'reference / slow']);
+  });
+});
+
+describe('gate', () => {
+  const base = reportData([]).summary;
+  test.each([
+    [{ passed: 4 }, {}, 'met'],
+    [{ passed: 3, failed: 1 }, {}, 'not_met'],
+    [{ passed: 3, failed: 1 }, { minPass: 0.75 }, 'met'],
+    [{ passed: 3, undetermined: 1 }, { minPass: 0.8 }, 'not_met'],
+    [{ passed: 4, infraErrors: 1 }, { minPass: 0 }, 'infrastructure'],
+    [{ passed: 4, cancelled: 1 }, {}, 'not_met'],
+    [{}, { minPass: 0 }, 'not_met'],
+  ] as const)('%j with %j is %s', (counts, options, gate) => {
+    expect(judgeGate({ ...base, ...counts }, options)).toBe(gate);
+  });
+});
+
+describe('report.md', () => {
+  test('names the failing rule with expected and found, and keeps infrastructure errors apart', () => {
+    const text = reportMarkdown(
+      reportData([
+        reportTrial(trial()),
+        reportTrial(trial({ agent: 'hasty', pass: 'fail', why: 'no refund' }), { verdict: failed('no row of refunds was inserted', 'nothing') }),
+        reportTrial(trial({ agent: 'lost', pass: null, ending: 'infra_error', why: 'world gone' }), { problem: { code: 'world_gone', message: 'world w1 no longer exists' } }),
+      ]),
+    );
+    expect(text).toContain('# support-desk: 1 of 2 passed, gate not met');
+    expect(text).toContain('| `refund` | pass | **fail** | **infra error** |');
+    const failures = text.slice(text.indexOf('## Failures'), text.indexOf('## Infrastructure errors'));
+    expect(failures).toContain('`missing_effect` no row of refunds was inserted (rule `outcomes[0].effects[0]`)');
+    expect(failures).toContain('- expected: `{"row":"refunds"}`');
+    expect(failures).toContain('- found: `"nothing"`');
+    expect(failures).not.toContain('lost');
+    expect(text.slice(text.indexOf('## Infrastructure errors'))).toContain('world w1 no longer exists');
+    expect(text).toContain('with uncommitted changes');
+    expect(text).not.toContain('## Undetermined');
+  });
+
+  test('text of agents and worlds cannot break out of its place', () => {
+    const nasty = 'x | y\n\n## Passed <script>alert(1)</script> ``` @team';
+    const text = reportMarkdown(
+      reportData([reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty }), { title: nasty, verdict: failed(nasty, `${nasty.repeat(20)}`) })]),
+    );
+    expect(text).not.toMatch(/^## Passed/m);
+    const outsideBlocks = text.replace(/^( *)(`{3,})\n[\s\S]*?\n\1\2$/gm, '');
+    expect(outsideBlocks).not.toBe(text);
+    expect(outsideBlocks).not.toContain('<script>');
+    expect(text).toContain('| `pipe\\|case` |');
+    expect(text).toContain('| case | a\\|b |');
+  });
+
+  test('stays within the size of a comment, and says what it left out', () => {
+    const many = Array.from({ length: 400 }, (_, n) =>
+      reportTrial(trial({ case: `case-${n}`, pass: 'fail', why: 'no refund' }), { verdict: failed('no row of refunds', 'y'.repeat(1000)) }),
+    );
+    const text = reportMarkdown(reportData(many));
+    expect(text.length).toBeLessThan(65_536);
+    expect(text).toContain('Without evidence, for length');
+    expect(text).toMatch(/and \d+ more, in `report.json`/);
+  });
+});
+
+test('both files are written, whole, and nothing else', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'report-'));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const data = reportData([reportTrial(trial())]);
+  const files = await writeReport(join(dir, 'deep', 'report'), data);
+  await writeReport(join(dir, 'deep', 'report'), data);
+  expect(await readdir(join(dir, 'deep', 'report'))).toEqual(['report.json', 'report.md']);
+  const json: unknown = JSON.parse(await readFile(files.json, 'utf8'));
+  expect(json).toMatchObject({ type: 'report', version: 1, summary: { passed: 1 }, trials: [{ summary: { case: 'refund' } }] });
+});
+
+test('collecting keeps the order of the manifest and takes the verdict that counts', async () => {
+  const trials = Array.from({ length: 20 }, (_, n) => trial({ case: `case-${n}` }));
+  const data = reportData(trials.map((t) => reportTrial(t)));
+  const old = { ...failed('old', ''), current: false };
+  const collected = await collectReport(
+    {
+      results: async () => ({ batch: data.batch, summary: data.summary, trials }),
+      show: async (id) => {
+        const found = data.trials.find((t) => t.summary.trial === id);
+        if (!found) throw new Error(id);
+        return { trial: found.row, kase: { title: id }, attempts: [], record: null, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
+      },
+    },
+    'b1',
+  );
+  expect(collected.trials.map((t) => t.title)).toEqual(trials.map((t) => t.trial));
+  expect(collected.trials.every((t) => t.verdict?.graderVersion === '2')).toBe(true);
+});
