@@ -1,12 +1,12 @@
-import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { CallRef, ToolPlan, TrialActivities, WorldAttempt } from '../activities/contract.ts';
+import { ApplicationFailure, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { CallRef, FAILURE, ToolPlan, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import { type OperationOutcome, type Recovery, runOperation } from './operations/operation.ts';
 
 /** Losses of the harness's own, which no fault schedule injected: what really happened is asked, so that load and crashes never decide a verdict. */
 const OURS = new Set(['heartbeat', 'worker_shutdown', 'start_to_close', 'schedule_to_close', 'never_started']);
 
-/** Failure type with which an activity says that our own Postgres or service was out of reach. */
-const INFRASTRUCTURE = 'Infrastructure';
+/** Failure types with which an activity says the same. Kept in step with `FAILURE` of the activities' contract, which workflow code may import as types only. */
+const OUR_FAILURES: ReadonlySet<string> = new Set<(typeof FAILURE)[keyof typeof FAILURE]>(['Infrastructure', 'WorldGone', 'Fenced']);
 
 const patient = proxyLocalActivities<TrialActivities>({
   startToCloseTimeout: '60 seconds',
@@ -30,8 +30,12 @@ export function dispatchCall(at: WorldAttempt, call: CallRef, tool: ToolPlan): P
     dispatch: (dispatch) => operate({ ...at, operation: call.id, tool: call.tool, dispatch }),
     recover: async (dispatch): Promise<Recovery<unknown>> => {
       const found = await patient.recoverOperation({ ...at, operation: call.id, dispatch });
+      if (found.found === 'undetermined') {
+        // It happened, but its reply is lost, which no fault asked for: another attempt in a new world is the only fair answer.
+        throw ApplicationFailure.nonRetryable(`the reply of ${call.id} (${call.tool}) was lost with its worker`, 'ReplyLost');
+      }
       return found.found === 'committed' ? { found: 'committed', value: null } : found;
     },
-    heals: (reason, problem) => OURS.has(reason) || problem.code === INFRASTRUCTURE,
+    heals: (reason, problem) => OURS.has(reason) || OUR_FAILURES.has(problem.code),
   });
 }

@@ -1,6 +1,5 @@
 import {
   CancellationScope,
-  type Duration,
   isCancellation,
   log,
   proxyActivities,
@@ -9,7 +8,7 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { type AttemptPlan, type AttemptRef, type ConversationEnd, type TrialActivities, type WorldAttempt } from '../activities/contract.ts';
+import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { dispatchCall } from './dispatch.ts';
@@ -25,10 +24,10 @@ const LEASE_GRACE_MS = 30 * 60_000;
 
 /** Trouble of ours passes (a restarted Postgres, a lost worker), so short steps are tried again for a few minutes before an attempt is given up. */
 const PATIENT = {
-  startToCloseTimeout: '60 seconds' as Duration,
-  scheduleToCloseTimeout: '4 minutes' as Duration,
-  retry: { initialInterval: '200 milliseconds' as Duration, backoffCoefficient: 2, maximumInterval: '5 seconds' as Duration },
-};
+  startToCloseTimeout: '60 seconds',
+  scheduleToCloseTimeout: '4 minutes',
+  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
+} as const;
 
 const short = proxyLocalActivities<TrialActivities>(PATIENT);
 const slow = proxyActivities<TrialActivities>({ ...PATIENT, startToCloseTimeout: '3 minutes', scheduleToCloseTimeout: '10 minutes' });
@@ -78,7 +77,7 @@ class TrialRun {
     let ending: Ending = 'infra_error';
     let end: ConversationEnd | null = null;
     let problem: ConversationEnd['problem'] = null;
-    let grade = null;
+    let grade: GradeResult | null = null;
     let snapshot: string | null = null;
     let at: WorldAttempt | null = null;
     let plan: AttemptPlan | null = null;

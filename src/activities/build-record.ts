@@ -1,0 +1,65 @@
+import type { Operation } from '../domain/operation.ts';
+import type { Effect } from '../domain/effect.ts';
+import type { Message, TrialRecord } from '../domain/record.ts';
+import type { Environment } from '../environments/define.ts';
+import type { LedgerRow, World } from '../environments/world.ts';
+import type { GradeRequest, OperationNote } from './contract.ts';
+
+/** Gathers what the graders read: the workflow's order, the ledger's arguments and results, and what the systems of record show after the fence. */
+export async function buildRecord(
+  world: World,
+  environment: Environment,
+  request: GradeRequest,
+  messages: readonly Message[],
+  referenceEffects: readonly Effect[] | null,
+): Promise<TrialRecord> {
+  const operations: Operation[] = [];
+  // Asked before the ledger is copied: it also fences what may still be on its way.
+  const recovered = new Map<string, Operation['known']>();
+  for (const note of request.operations) {
+    if (note.told === 'unknown') recovered.set(note.id, await knownState(world, note));
+  }
+  const rows = new Map((await world.ledger.all()).map((row) => [row.id, row]));
+  const observed = await world.observe();
+  for (const note of request.operations) {
+    operations.push(operationOf(note, rows.get(note.id) ?? null, environment, recovered.get(note.id) ?? (note.told === 'committed' ? 'committed' : 'failed')));
+  }
+  return {
+    ending: request.ending,
+    operations,
+    effects: observed.effects,
+    messages,
+    lateAttempts: observed.lateAttempts,
+    tables: observed.tables,
+    referenceEffects,
+    problem: request.problem,
+  };
+}
+
+/** Higher than any dispatch of an operation. */
+const EVERY_ATTEMPT = 1_000_000;
+
+/** After the fence nothing can come any more, so what is not there has not happened. */
+async function knownState(world: World, note: OperationNote): Promise<'committed' | 'failed'> {
+  const { row, effects } = await world.ledger.recover(note.id, EVERY_ATTEMPT);
+  return row?.state === 'committed' || effects > 0 ? 'committed' : 'failed';
+}
+
+function operationOf(note: OperationNote, row: LedgerRow | null, environment: Environment, known: Operation['known']): Operation {
+  return {
+    id: note.id,
+    seq: note.seq,
+    tool: note.tool,
+    effect: environment.tools.find((tool) => tool.name === note.tool)?.effect ?? null,
+    args: row?.args ?? null,
+    idempotencyKey: row?.idempotencyKey ?? null,
+    position: note.position,
+    told: note.told,
+    known,
+    result: note.told === 'committed' ? (row?.result ?? null) : null,
+    problem: note.problem,
+    durationMs: row?.durationMs ?? null,
+    at: row?.at ?? '',
+    disturbed: note.disturbed,
+  };
+}

@@ -1,0 +1,56 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { WorkflowClient } from '@temporalio/client';
+import type { CallResult } from '../environments/agent.ts';
+import type { World } from '../environments/world.ts';
+import { operateUpdate } from '../workflows/messages.ts';
+import { checkCall } from './check-call.ts';
+import type { CallOutcome, ConversationEnd, WorldAttempt } from './contract.ts';
+import { instructionsOf } from './instructions.ts';
+import { runModuleAgent } from './module-agent/host.ts';
+import type { ActivityServices } from './services.ts';
+import type { TrialContext } from './trial-context.ts';
+
+const HEARTBEAT_MS = 2_000;
+
+/** Runs a module agent. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */
+export async function converse(
+  services: ActivityServices,
+  workflows: WorkflowClient,
+  context: TrialContext,
+  world: World,
+  at: WorldAttempt,
+  environmentOf: (names: readonly string[]) => { readonly [name: string]: string },
+): Promise<ConversationEnd> {
+  const { agent, kase, environment } = context;
+  if (agent.kind !== 'module') throw new Error(`agent ${agent.name} is no module`);
+  const { workflowExecution } = activityInfo();
+  const handle = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
+  const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
+  let calls = 0;
+
+  const call = async (tool: string, args: unknown, idempotencyKey: string | null): Promise<CallResult> => {
+    const id = `op-${++calls}`;
+    const proposal = checkCall(environment.environment, kase.permission, { id, tool, args, idempotencyKey });
+    await world.ledger.propose(proposal);
+    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: id, args: [{ id, tool: proposal.tool, refusal: proposal.refusal }] });
+    const row = outcome.state === 'committed' ? await world.ledger.read(id) : null;
+    return { operation: id, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
+  };
+
+  try {
+    return await runModuleAgent({
+      file: agent.file,
+      parameters: agent.parameters,
+      env: environmentOf(agent.env),
+      instructions: instructionsOf(context),
+      tools: environment.toolSchemas,
+      turns: kase.turns,
+      wallMs: kase.budget.wallMs,
+      signal: cancellationSignal(),
+      call,
+      said: (turn, from, text, data) => services.store.addMessage(at.trial, at.attempt, { turn, from, text, data }),
+    });
+  } finally {
+    clearInterval(beat);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Runs in the agent's own process: loads the agent's file and gives it a session whose every method is a message to the host.
+ * Has nothing of the host's environment but what the agent's description names.
+ */
+import { pathToFileURL } from 'node:url';
+import type { AgentReply, AgentSession, CallResult } from '../../environments/agent.ts';
+import type { HostMessage } from './protocol.ts';
+
+const waiting = new Map<number, (value: unknown) => void>();
+let counter = 0;
+
+process.on('message', (message: HostMessage) => {
+  if (message.type === 'answer') {
+    waiting.get(message.n)?.(message.value);
+    waiting.delete(message.n);
+    return;
+  }
+  run(message).then(
+    () => finish({ type: 'done' }),
+    (error: unknown) => finish({ type: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
+  );
+});
+// The host is gone: nobody is left to act for.
+process.on('disconnect', () => process.exit(1));
+send({ type: 'ready' });
+
+async function run(start: Extract<HostMessage, { type: 'start' }>): Promise<void> {
+  const module = (await import(pathToFileURL(start.file).href)) as { default?: unknown };
+  if (typeof module.default !== 'function') throw new Error(`${start.file} has no default export that is a function`);
+  const agent = module.default as (session: AgentSession) => Promise<AgentReply | undefined>;
+  const session: AgentSession = {
+    instructions: start.session.instructions,
+    tools: start.session.tools as AgentSession['tools'],
+    parameters: start.session.parameters as AgentSession['parameters'],
+    call: (tool, args, options) => ask<CallResult>({ type: 'call', tool, args, idempotencyKey: options?.idempotencyKey ?? null }),
+    receive: () => ask<{ turn: number; text: string } | null>({ type: 'receive' }),
+    reply: (text, data) => ask<void>({ type: 'reply', text, data: data ?? null }),
+  };
+  const answer = await agent(session);
+  if (answer) await session.reply(answer.text, answer.data);
+}
+
+function ask<T>(message: object): Promise<T> {
+  const n = counter++;
+  return new Promise((resolve) => {
+    waiting.set(n, resolve as (value: unknown) => void);
+    send({ ...message, n });
+  });
+}
+
+function send(message: object): void {
+  process.send?.(message);
+}
+
+function finish(message: object): void {
+  // Exit only after the message has left, or the host would see a crash.
+  process.send?.(message, undefined, {}, () => process.exit(0));
+}

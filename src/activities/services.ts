@@ -1,0 +1,16 @@
+import type { Logger } from 'pino';
+import type { ServiceAddresses } from '../environments/services.ts';
+import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environments/world.ts';
+import type { Store } from '../store/store.ts';
+
+/** What activities are built from. Made once by the worker's composition root. */
+export interface ActivityServices {
+  readonly store: Store;
+  readonly worlds: Worlds;
+  readonly addresses: ServiceAddresses;
+  readonly loadEnvironment: (source: EnvironmentSource) => Promise<LoadedEnvironment>;
+  readonly log: Logger;
+  /** Kills the process where a test armed a failpoint of this name; else does nothing. Each name is the race that it exposes. */
+  readonly failpoint: (name: string) => void;
+  readonly now: () => Date;
+}

@@ -1,0 +1,219 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import type { WorkflowClient } from '@temporalio/client';
+import type { TrialSummary } from '../domain/trial.ts';
+import type { Verdict } from '../domain/verdict.ts';
+import { grade } from '../domain/grading/grade.ts';
+import { buildRecord } from './build-record.ts';
+import type { AttemptPlan, AttemptRef, FinishRequest, GradeRequest, GradeResult, ToolPlan, TrialActivities } from './contract.ts';
+import { converse } from './converse.ts';
+import { SERVICE_FAILURES, toFailure } from './failures.ts';
+import { operate } from './operate.ts';
+import { playStep } from './play-script.ts';
+import { referenceEffects } from './reference-effects.ts';
+import type { ActivityServices } from './services.ts';
+import { type TrialContext, TrialContexts } from './trial-context.ts';
+import { solutionOf } from './solution-of.ts';
+
+const HEARTBEAT_MS = 2_000;
+const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
+/** A read that declares no more than this may run as a local activity. */
+const LOCAL_READ_MS = 200;
+/** How long the fence waits for a writer before it ends its session. */
+const FENCE_DRAIN_MS = 5_000;
+
+export interface TrialActivityOptions {
+  readonly workflows: WorkflowClient;
+  /** Values of variables of our environment that an agent's description names; unset ones are left out. */
+  readonly environmentOf: (names: readonly string[]) => { readonly [name: string]: string };
+}
+
+/** The activities of a trial over one worker's services. */
+export function createTrialActivities(services: ActivityServices, options: TrialActivityOptions): TrialActivities {
+  const { store, worlds, failpoint } = services;
+  const contexts = new TrialContexts(services);
+
+  return guard({
+    async beginAttempt({ trial, attempt }) {
+      const context = await contexts.get(trial);
+      const row = await store.trial(trial);
+      const done = row?.summary && row.summary.ending !== 'infra_error' && row.summary.ending !== 'cancelled' ? row.summary : null;
+      if (!done) await store.beginAttempt(trial, attempt, services.now().toISOString());
+      return planOf(context, done);
+    },
+
+    async setPhase({ trial, attempt, phase }) {
+      await store.setPhase(trial, attempt, phase);
+      failpoint(`entered_${phase}`);
+    },
+
+    async provision({ trial, attempt, leaseMs }) {
+      const { environment, batch, kase } = await contexts.get(trial);
+      const world = await worlds.provision(environment, { owner: ownerOf({ trial, attempt }), workflowId: trial, isolation: batch.options.isolation, leaseMs, kase });
+      failpoint('world_leased_before_recorded');
+      await store.setAttemptWorld(trial, attempt, { id: world.id, host: world.host });
+      return world;
+    },
+
+    async advanceScript({ trial, attempt, world: ref, cursor }) {
+      const context = await contexts.get(trial);
+      const world = await worlds.open(ref);
+      const say = (message: Parameters<typeof store.addMessage>[2]) => store.addMessage(trial, attempt, message);
+      return playStep({ world, environment: context.environment, kase: context.kase, solution: solutionOf(context), say }, cursor);
+    },
+
+    async converse(at) {
+      const context = await contexts.get(at.trial);
+      return converse(services, options.workflows, context, await worlds.open(at.world), at, options.environmentOf);
+    },
+
+    async operate({ trial, world: ref, operation, tool, dispatch }) {
+      const { environment, kase } = await contexts.get(trial);
+      const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
+      try {
+        const world = await worlds.open(ref);
+        failpoint('dispatched_before_write');
+        await operate(services, { world, environment, permission: kase.permission, operation, tool, dispatch, signal: cancellationSignal() });
+      } finally {
+        clearInterval(beat);
+      }
+      return { at: services.now().toISOString() };
+    },
+
+    async recoverOperation({ world: ref, operation, dispatch }) {
+      const world = await worlds.open(ref);
+      const { row, effects } = await world.ledger.recover(operation, dispatch);
+      if (row?.state === 'committed') return { found: 'committed' };
+      if (row?.state === 'failed' && row.problem) return { found: 'failed', problem: row.problem };
+      return effects > 0 ? { found: 'undetermined' } : { found: 'absent' };
+    },
+
+    async fence({ world: ref }) {
+      const world = await worlds.open(ref);
+      await world.fence({ drainMs: FENCE_DRAIN_MS });
+      failpoint('fenced_before_grade');
+    },
+
+    gradeTrial: (request) => gradeTrial(services, contexts, request),
+
+    async keepWorld({ trial, attempt, world: ref }) {
+      const id = `${trial}.${attempt}`;
+      const world = await worlds.open(ref);
+      const snapshot = await world.snapshot();
+      await store.putSnapshot(id, trial, attempt, JSON.parse(JSON.stringify(snapshot)));
+      return id;
+    },
+
+    async releaseWorld({ world: ref }) {
+      const world = await worlds.open(ref).catch((error: unknown) => {
+        // Released by an earlier try whose reply was lost.
+        if ((error as { code?: unknown }).code === 'world_gone') return null;
+        throw error;
+      });
+      await world?.release();
+      failpoint('released_before_finished');
+    },
+
+    async finishAttempt(request) {
+      const { trial, batch } = await contexts.get(request.trial);
+      const summary = summaryOf(request, trial, batch.id);
+      await store.finishAttempt(request.trial, request.attempt, summary, services.now().toISOString());
+      return summary;
+    },
+  });
+}
+
+async function gradeTrial(services: ActivityServices, contexts: TrialContexts, request: GradeRequest): Promise<GradeResult> {
+  const { store, worlds, failpoint } = services;
+  const { trial, attempt } = request;
+  const context = await contexts.get(trial);
+  const { kase, environment } = context;
+  const world = await worlds.open(request.world);
+  const byReference = kase.expect.outcomes.some((outcome) => 'same_as' in outcome);
+  const reference = byReference
+    ? await referenceEffects(services, {
+        environment,
+        kase,
+        caseHash: context.trial.caseHash,
+        owner: `${ownerOf(request)}.reference`,
+        workflowId: trial,
+        signal: cancellationSignal(),
+      })
+    : null;
+  const stored = await store.record(trial, attempt);
+  const record = stored ?? (await buildRecord(world, environment.environment, request, await store.messages(trial, attempt), reference));
+  if (!stored) await store.putRecord(trial, attempt, record);
+  failpoint('recorded_before_verdict');
+  const verdict = grade(kase, context.trial.caseHash, record);
+  await store.addVerdict(trial, attempt, verdict);
+  return { pass: verdict.pass, outcome: verdict.outcome.judgement, constraints: verdict.constraints.judgement, effects: verdict.effects.judgement, why: firstFinding(verdict) };
+}
+
+/** The first finding that is not a pass, as one sentence. */
+export function firstFinding(verdict: Verdict): string | null {
+  const findings = [verdict.outcome, verdict.constraints, verdict.effects].flatMap((view) => view.findings);
+  const finding = findings.find((one) => one.judgement === 'fail') ?? findings.find((one) => one.judgement === 'undetermined');
+  return finding?.message ?? null;
+}
+
+function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSummary | null): AttemptPlan {
+  const tools: Record<string, ToolPlan> = {};
+  for (const tool of environment.environment.tools) {
+    tools[tool.name] = {
+      effect: tool.effect,
+      timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+      local: tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
+      definite: [...(tool.failures ?? []), ...SERVICE_FAILURES],
+    };
+  }
+  return {
+    done,
+    agent: agent.kind === 'module' ? 'module' : 'script',
+    tools,
+    budget: kase.budget,
+    keep: batch.options.keep,
+    slowWorld: batch.options.isolation !== 'schema',
+  };
+}
+
+function summaryOf(request: FinishRequest, trial: TrialContext['trial'], batch: string): TrialSummary {
+  const { grade: result } = request;
+  return {
+    type: 'trial',
+    trial: trial.id,
+    batch,
+    case: trial.caseId,
+    schedule: trial.schedule,
+    agent: trial.agentName,
+    repetition: trial.repetition,
+    attempt: request.attempt,
+    ending: request.ending,
+    pass: result?.pass ?? null,
+    outcome: result?.outcome ?? null,
+    constraints: result?.constraints ?? null,
+    effects: result?.effects ?? null,
+    why: result?.why ?? request.problem?.message ?? null,
+    calls: request.calls,
+    durationMs: request.durationMs,
+    disturbed: request.disturbed,
+    snapshot: request.snapshot,
+  };
+}
+
+function ownerOf({ trial, attempt }: AttemptRef): string {
+  return `${trial}.${attempt}`;
+}
+
+/** Every activity ends with a failure that the workflow can tell apart. */
+function guard(activities: TrialActivities): TrialActivities {
+  const guarded = Object.entries(activities).map(([name, run]: [string, (request: never) => Promise<unknown>]) => [
+    name,
+    async (request: never) => {
+      try {
+        return await run(request);
+      } catch (error) {
+        throw toFailure(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(guarded) as TrialActivities;
+}
