@@ -1,3 +1,8 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { z } from 'zod';
+
 /** Which Postgres host holds worlds. */
 export interface WorldHostConfig {
   /** Short name, recorded with each world. */
@@ -7,18 +12,57 @@ export interface WorldHostConfig {
   readonly adminUrl: string;
 }
 
+/** What `TLSConfig` of the Temporal SDK takes, as far as its environment variables can say it. */
+export interface TemporalTls {
+  readonly serverNameOverride?: string;
+  readonly serverRootCACertificate?: Buffer;
+  readonly clientCertPair?: { readonly crt: Buffer; readonly key: Buffer };
+}
+
+/** How to reach Temporal. */
+export interface TemporalEndpoint {
+  /** `host:port`. */
+  readonly address: string;
+  readonly namespace: string;
+  readonly apiKey?: string;
+  readonly tls?: boolean | TemporalTls;
+}
+
+/** Where the services are that a batch needs. */
+export interface Endpoints {
+  readonly storeUrl: string;
+  readonly worldHosts: readonly WorldHostConfig[];
+  readonly temporal: TemporalEndpoint;
+}
+
+/** Which services are given and which are to be started; see `acquireServices`. */
+export interface ServiceSettings {
+  /** Folder of everything that we keep on this machine, absolute. */
+  readonly home: string;
+  /** Which Postgres holds worlds; `auto` is the first that can be had of external, container, embedded. */
+  readonly postgres: 'auto' | 'external' | 'container' | 'embedded';
+  /** The store's database; null starts an embedded PostgreSQL below `home`. */
+  readonly databaseUrl: string | null;
+  /** A Postgres for worlds; null means that of `databaseUrl`. */
+  readonly worldsUrl: string | null;
+  readonly postgresImage: string;
+  /** A Temporal server that runs; null starts one. */
+  readonly temporal: TemporalEndpoint | null;
+  /** An executable that is used instead of what PATH has; null looks there. */
+  readonly temporalCli: string | null;
+  /** Where executables are looked for, as in PATH. */
+  readonly path: string;
+  /** Folder for what can be made or fetched again, shared by all homes of this user. */
+  readonly cacheFolder: string;
+}
+
 /** Everything a worker, a client or a command is built from. Made once, by {@link readConfig} or by a test. */
 export interface Config {
   /** Folder of everything that we keep on this machine; default `.trialbed` in the working folder. */
   readonly home: string;
   readonly store: { readonly url: string };
   readonly worldHosts: readonly WorldHostConfig[];
-  readonly temporal: {
-    readonly address: string;
-    readonly namespace: string;
-    readonly apiKey?: string;
-    readonly tls?: boolean | { readonly serverNameOverride?: string };
-  };
+  readonly temporal: TemporalEndpoint;
   readonly taskQueue: string;
   /** Address on which the inbox and the ticket service of this worker listen. Default 127.0.0.1. */
   readonly listen: string;
@@ -33,4 +77,127 @@ export interface Config {
   /** Failpoints that are armed: name, and the how-manieth hit kills the process. Tests only. */
   readonly failpoints: readonly { readonly name: string; readonly hit: number }[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** One or more environment variables have values that cannot be used; nothing was started. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'config';
+  /** A line for each: the variable, what was expected. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the configuration cannot be used, and nothing was started:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * The configuration of a process: what the environment says, and where the services are. With {@link readSettings}, the
+ * only reader of the environment. @throws {ConfigError}
+ */
+export function readConfig(env: Environment, endpoints: Endpoints): Config {
+  const vars = parse(env);
+  return {
+    home: resolve(vars.TRIALBED_HOME),
+    store: { url: endpoints.storeUrl },
+    worldHosts: endpoints.worldHosts,
+    temporal: endpoints.temporal,
+    taskQueue: vars.TRIALBED_TASK_QUEUE,
+    listen: vars.TRIALBED_LISTEN,
+    worker: { activities: vars.TRIALBED_ACTIVITIES, cachedWorkflows: vars.TRIALBED_CACHED_WORKFLOWS },
+    worldConnections: vars.TRIALBED_WORLD_CONNECTIONS,
+    postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
+    failpoints: vars.TRIALBED_FAILPOINTS,
+    logLevel: vars.TRIALBED_LOG_LEVEL,
+  };
+}
+
+/** Which services are given, and how to start the others. @throws {ConfigError} */
+export function readSettings(env: Environment): ServiceSettings {
+  const vars = parse(env);
+  const caches = env['XDG_CACHE_HOME'] ?? join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
+  return {
+    home: resolve(vars.TRIALBED_HOME),
+    postgres: vars.TRIALBED_POSTGRES,
+    databaseUrl: vars.TRIALBED_DATABASE_URL ?? null,
+    worldsUrl: vars.TRIALBED_WORLDS_URL ?? null,
+    postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
+    temporal: temporalEndpoint(env),
+    temporalCli: env['TEMPORAL_CLI_PATH'] || null,
+    path: env['PATH'] ?? '',
+    cacheFolder: join(caches, 'trialbed'),
+  };
+}
+
+const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/[^/]+/, 'a URL such as postgres://user:password@host:5432/database');
+const count = (least: number, fallback: number) => z.coerce.number('a whole number').int('a whole number').min(least).default(fallback);
+
+const variables = z.object({
+  TRIALBED_HOME: z.string().default('.trialbed'),
+  TRIALBED_DATABASE_URL: postgresUrl.optional(),
+  TRIALBED_WORLDS_URL: postgresUrl.optional(),
+  TRIALBED_POSTGRES: z.enum(['auto', 'external', 'container', 'embedded'], 'one of auto, external, container, embedded').default('auto'),
+  TRIALBED_POSTGRES_IMAGE: z.string().default('postgres:18'),
+  TRIALBED_TASK_QUEUE: z.string().default('trialbed'),
+  TRIALBED_LISTEN: z.string().default('127.0.0.1'),
+  TRIALBED_ACTIVITIES: count(1, 50),
+  // A cache smaller than what is in flight costs a factor of four in workflows a second.
+  TRIALBED_CACHED_WORKFLOWS: count(1, 500),
+  TRIALBED_WORLD_CONNECTIONS: count(1, 40),
+  TRIALBED_FAILPOINTS: z
+    .string()
+    .default('')
+    .transform((text) => text.split(',').filter((part) => part.trim() !== ''))
+    .pipe(z.array(z.string().regex(/^[\w.-]+(:[1-9]\d*)?$/, 'names, each with the hit that kills, such as after-commit:2').transform(failpoint))),
+  TRIALBED_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'one of debug, info, warn, error, silent').default('warn'),
+});
+
+function parse(env: Environment): z.infer<typeof variables> {
+  // A variable that is set to nothing counts as not set: it is how shells and CI systems say "no value".
+  const given = Object.fromEntries(Object.keys(variables.shape).map((name) => [name, env[name] || undefined]));
+  const parsed = variables.safeParse(given);
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => `${String(issue.path[0])}: expected ${issue.message}`));
+  if (parsed.data.TRIALBED_POSTGRES === 'external' && parsed.data.TRIALBED_DATABASE_URL === undefined && parsed.data.TRIALBED_WORLDS_URL === undefined) {
+    throw new ConfigError(['TRIALBED_POSTGRES: external needs a URL in TRIALBED_WORLDS_URL or TRIALBED_DATABASE_URL']);
+  }
+  return parsed.data;
+}
+
+function failpoint(text: string): { name: string; hit: number } {
+  const [name = '', hit = '1'] = text.split(':');
+  return { name, hit: Number(hit) };
+}
+
+/**
+ * A profile file of the Temporal CLI counts only where a variable names a server or a profile: nobody's production
+ * cluster is to be used because a file in the home folder happens to have a default.
+ */
+function temporalEndpoint(env: Environment): TemporalEndpoint | null {
+  if (!env['TEMPORAL_ADDRESS'] && !env['TEMPORAL_PROFILE']) return null;
+  const set = Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, value]])));
+  let loaded: ReturnType<typeof loadClientConnectConfig>;
+  try {
+    loaded = loadClientConnectConfig({ overrideEnvVars: set });
+  } catch (error) {
+    throw new ConfigError([`TEMPORAL_*: ${error instanceof Error ? error.message : String(error)}`]);
+  }
+  const { address, apiKey, tls } = loaded.connectionOptions;
+  if (address === undefined) throw new ConfigError(['TEMPORAL_PROFILE: expected the name of a profile that has an address']);
+  return {
+    address,
+    namespace: loaded.namespace ?? 'default',
+    ...(typeof apiKey === 'string' ? { apiKey } : {}),
+    ...(tls === undefined || tls === null ? {} : { tls: tls === true || tls === false ? tls : temporalTls(tls) }),
+  };
+}
+
+function temporalTls(tls: { serverNameOverride?: string; serverRootCACertificate?: Uint8Array; clientCertPair?: { crt: Uint8Array; key: Uint8Array } }): TemporalTls {
+  return {
+    ...(tls.serverNameOverride === undefined ? {} : { serverNameOverride: tls.serverNameOverride }),
+    ...(tls.serverRootCACertificate === undefined ? {} : { serverRootCACertificate: Buffer.from(tls.serverRootCACertificate) }),
+    ...(tls.clientCertPair === undefined ? {} : { clientCertPair: { crt: Buffer.from(tls.clientCertPair.crt), key: Buffer.from(tls.clientCertPair.key) } }),
+  };
 }

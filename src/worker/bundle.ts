@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+/** The workflow code as the worker's isolates load it; what `workflowBundle` of the worker's options takes. */
+export interface WorkflowBundle {
+  readonly code: string;
+}
+
+/** Workflow code imports something that must not run in a workflow; the bundle was not made. */
+export class BundleError extends Error {
+  override readonly name = 'BundleError';
+  readonly code = 'workflow_bundle';
+}
+
+const SOURCE = fileURLToPath(new URL('..', import.meta.url));
+const IS_BUILT = import.meta.url.endsWith('.js');
+const PREBUILT = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
+
+/** Bundles `workflows/index`. Takes some seconds; {@link loadBundle} does it once. @throws {BundleError} */
+export async function buildBundle(): Promise<WorkflowBundle> {
+  const problems: string[] = [];
+  const quiet = (): void => undefined;
+  const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: (message: string) => problems.push(message) };
+  const refused = new Set<string>();
+  try {
+    const { code } = await bundleWorkflowCode({
+      workflowsPath: join(SOURCE, 'workflows', IS_BUILT ? 'index.js' : 'index.ts'),
+      logger,
+      webpackConfigHook(config) {
+        const before = config.externals;
+        return { ...config, externals: [refuseForeignModules(refused), ...(Array.isArray(before) ? before : before === undefined ? [] : [before])] };
+      },
+    });
+    if (refused.size > 0) throw new Error('modules were refused');
+    return { code };
+  } catch (error) {
+    if (refused.size > 0) throw new BundleError(`workflow code may import only itself, domain/ and @temporalio/workflow, but:\n  ${[...refused].sort().join('\n  ')}`);
+    throw new BundleError([`the workflow bundle could not be made: ${error instanceof Error ? error.message : String(error)}`, ...problems].join('\n'));
+  }
+}
+
+/**
+ * The bundle that was built with the package; in a checkout, one that is built when a source changed and kept in `cacheFolder`
+ * by the hash of all sources it can contain. @throws {BundleError}
+ */
+export async function loadBundle(cacheFolder: string): Promise<WorkflowBundle> {
+  if (IS_BUILT && (await exists(PREBUILT))) return { code: await readFile(PREBUILT, 'utf8') };
+  const file = join(cacheFolder, `workflow-bundle-${await sourceHash()}.js`);
+  if (await exists(file)) return { code: await readFile(file, 'utf8') };
+  const bundle = await buildBundle();
+  await mkdir(cacheFolder, { recursive: true });
+  // Renamed into place, so that a process beside us never reads half of it.
+  const partial = `${file}.${process.pid}`;
+  await writeFile(partial, bundle.code);
+  await rename(partial, file);
+  return bundle;
+}
+
+/** Refuses, from our own files, every bare import but those of workflow code; from packages, those that only run on a server. */
+function refuseForeignModules(refused: Set<string>) {
+  const allowed = /^@temporalio\/(workflow|common)(\/|$)/;
+  return async (data: { request?: string; contextInfo?: { issuer?: string } }): Promise<undefined> => {
+    const { request = '', contextInfo } = data;
+    const issuer = contextInfo?.issuer ?? '';
+    const own = issuer !== '' && issuer.startsWith(SOURCE) && !issuer.startsWith(join(SOURCE, 'node_modules'));
+    const bare = !request.startsWith('.') && !request.startsWith('/') && !/^[A-Za-z]:\\/.test(request);
+    if (own && bare && !allowed.test(request)) refused.add(`${relative(SOURCE, issuer)} imports ${request}`);
+    return undefined;
+  };
+}
+
+async function sourceHash(): Promise<string> {
+  const hash = createHash('sha256');
+  const manifest = JSON.parse(await readFile(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8'));
+  hash.update(JSON.stringify(manifest.dependencies['@temporalio/worker']));
+  hash.update(await readFile(fileURLToPath(import.meta.url)));
+  for (const folder of ['domain', 'workflows']) {
+    const entries = await readdir(join(SOURCE, folder), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    for (const file of files.sort()) hash.update(relative(SOURCE, file)).update('\0').update(await readFile(file)).update('\0');
+  }
+  return hash.digest('hex').slice(0, 24);
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}
