@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { stringify } from 'yaml';
+import type { JsonObject } from '../domain/json.ts';
+import { dataProblems, readRows } from '../environments/workbench/data.ts';
+import { DIRECTORY, DOMAINS, toolkitsOf } from '../environments/workbench/domains.ts';
+import { changesNothing, readTasks, WorkbenchDataError, type Task } from '../environments/workbench/tasks.ts';
+
+export interface ImportWorkbenchRequest {
+  /** Folder with the WorkBench data: its CSV files and `queries_and_answers/`. Read where it lies; the suite names it by path. */
+  readonly data: string;
+  /** Domains whose tasks become cases: `email`, `calendar`, `analytics`, `project_management`, `customer_relationship_manager`, `multi_domain`. */
+  readonly domains: readonly string[];
+  /** Folder of the suite; made when it does not exist. */
+  readonly out: string;
+  /** Replace files that were edited since they were imported. Default: false. */
+  readonly force?: boolean;
+}
+
+export interface ImportWorkbenchResult {
+  /** Absolute path of `suite.yaml`. */
+  readonly suite: string;
+  /** Cases of the domains asked for. */
+  readonly cases: number;
+  /** Files written now, new or changed. */
+  readonly written: number;
+  /** Files that were already as they should be. */
+  readonly unchanged: number;
+  /** Absolute paths of files that were edited since they were imported, and left as they are. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * Makes a suite of WorkBench tasks: `suite.yaml` and `cases/<domain>-<row>.yaml`. A case is passed by the end state that the published solution reaches.
+ *
+ * May be repeated, with the same domains or others: files of earlier imports are brought up to date, edited ones are left alone and reported, cases of
+ * domains not named this time stay.
+ *
+ * @throws {WorkbenchDataError} for unknown domains and for missing files and columns; nothing is written then.
+ */
+export async function importWorkbench(request: ImportWorkbenchRequest): Promise<ImportWorkbenchResult> {
+  const data = resolve(request.data);
+  const out = resolve(request.out);
+  const domains = [...new Set(request.domains)];
+  const tasks = readAll(data, domains);
+
+  const rows = new Map<string, ReturnType<typeof readRows>>();
+  const rowsOf = (file: string): ReturnType<typeof readRows> => {
+    const known = rows.get(file) ?? readRows(join(data, file));
+    rows.set(file, known);
+    return known;
+  };
+  const files = new Map<string, string>();
+  for (const task of tasks) files.set(join(out, 'cases', `${task.domain}-${task.row}.yaml`), caseText(task, changesNothing(task, rowsOf)));
+  const suite = join(out, 'suite.yaml');
+  files.set(suite, suiteText(out, data, await withEarlier(out, domains)));
+
+  await mkdir(join(out, 'cases'), { recursive: true });
+  const kept: string[] = [];
+  let written = 0;
+  for (const [file, text] of files) {
+    const end = await put(file, text, request.force ?? false);
+    if (end === 'kept') kept.push(file);
+    if (end === 'written') written += 1;
+  }
+  return { suite, cases: tasks.length, written, unchanged: files.size - written - kept.length, kept };
+}
+
+function readAll(data: string, domains: readonly string[]): readonly Task[] {
+  const problems: string[] = domains.length === 0 ? [`no domain is named; known are ${DOMAINS.join(', ')}`] : [];
+  const tasks = domains.flatMap((domain) => {
+    try {
+      return readTasks(data, domain);
+    } catch (error) {
+      if (!(error instanceof WorkbenchDataError)) throw error;
+      problems.push(...error.problems);
+      return [];
+    }
+  });
+  problems.push(...dataProblems(data, [DIRECTORY, ...toolkitsOf(domains)]));
+  for (const task of tasks) {
+    // The suite would read it as the result of an earlier step.
+    if (JSON.stringify(task.gold).includes('${')) problems.push(`${task.domain}, row ${task.row}: a value of the solution holds "\${", which a step cannot say`);
+  }
+  if (problems.length > 0) throw new WorkbenchDataError(problems);
+  return tasks;
+}
+
+/** The domains asked for and those of cases that an earlier import left in the folder, which need their part of the world too. */
+async function withEarlier(out: string, domains: readonly string[]): Promise<readonly string[]> {
+  const files = await readdir(join(out, 'cases')).catch(() => []);
+  return DOMAINS.filter((domain) => domains.includes(domain) || files.some((file) => file.startsWith(`${domain}-`) && file.endsWith('.yaml')));
+}
+
+function suiteText(out: string, data: string, domains: readonly string[]): string {
+  return stringify({
+    name: 'workbench',
+    title: `WorkBench: ${domains.join(', ')}`,
+    environment: { use: 'workbench', with: { data: pathFrom(out, data), domains: [...domains] } },
+    clock: '2023-11-30T00:00:00+00:00',
+    timezone: 'UTC',
+    defaults: { trials: 1, agents: ['reference'] },
+  });
+}
+
+/** `./` or `../` and so on, with slashes; absolute where no relative path leads there (another drive). */
+function pathFrom(folder: string, target: string): string {
+  const path = relative(folder, target);
+  if (isAbsolute(path)) return path;
+  const slashes = path.split(sep).join('/');
+  return slashes.startsWith('../') || slashes === '..' ? slashes : `./${slashes}`;
+}
+
+function caseText(task: Task, nothing: boolean): string {
+  const steps: JsonObject[] = task.gold.map(({ tool, args }) => ({ call: tool, with: args }));
+  const tools = task.toolkits.flatMap((toolkit) => toolkit.tools({ compat: false }).map((tool) => tool.name));
+  const kase: JsonObject = {
+    title: task.query.length > 100 ? `${task.query.slice(0, 99).trimEnd()}…` : task.query,
+    kind: task.domain,
+    tags: [task.domain, templateTag(task.baseTemplate)],
+    request: task.query,
+    user: { name: 'sam', role: 'assistant', tools: [...new Set(tools)] },
+    expect: { outcomes: [{ name: 'gold', same_as: 'reference' }] },
+    ...(nothing ? { expects_nothing: true } : {}),
+    reference: { steps, answer: steps.length > 0 ? 'That is done.' : 'Nothing had to be changed.' },
+  };
+  return stringify(kase, { lineWidth: 0 });
+}
+
+/** Tag that tasks of one template share; long templates are cut and told apart by a hash. */
+function templateTag(template: string): string {
+  const slug = template
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+  return slug.length > 60 ? `template-${slug.slice(0, 50).replace(/-$/, '')}-${sha256(template).slice(0, 8)}` : `template-${slug}`;
+}
+
+const MARK = /^# Imported from WorkBench; a repeated import replaces this file only as long as nobody edited it\. sha256:([0-9a-f]{64})\n/;
+
+/** Writes a file under a first line with the hash of the rest, by which a later import sees whether it was edited. */
+async function put(file: string, text: string, force: boolean): Promise<'written' | 'unchanged' | 'kept'> {
+  const whole = `# Imported from WorkBench; a repeated import replaces this file only as long as nobody edited it. sha256:${sha256(text)}\n${text}`;
+  const present = await readFile(file, 'utf8').catch((error: unknown) => {
+    if ((error as { code?: unknown }).code === 'ENOENT') return null;
+    throw error;
+  });
+  if (present === whole) return 'unchanged';
+  if (present !== null && !force) {
+    const mark = MARK.exec(present);
+    if (mark?.[1] !== sha256(present.slice(mark?.[0].length ?? 0))) return 'kept';
+  }
+  await writeFile(file, whole);
+  return 'written';
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
