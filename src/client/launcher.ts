@@ -1,0 +1,174 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Ending } from '../domain/verdict.ts';
+import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { BatchRow, Store, TrialRow } from '../store/store.ts';
+import type { trial as trialWorkflow } from '../workflows/trial.ts';
+import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
+import type { BatchEvent, BatchHandle } from './api.ts';
+import { EventQueue } from './event-queue.ts';
+import { summarise } from './summarise.ts';
+
+const PHASE_POLL_MS = 1_000;
+
+export interface LaunchOptions {
+  readonly store: Store;
+  readonly temporal: Client;
+  readonly taskQueue: string;
+  readonly batch: BatchRow;
+  readonly resumed: boolean;
+  /** Raised when nothing runs the batch's trials any more (the worker ended); rejects the batch with its reason. */
+  readonly broken: Promise<never>;
+  readonly worlds: () => Promise<{ readonly leased: number }>;
+}
+
+/** Runs the trials of a batch that are not done, so many at a time, and reports each. Launching twice starts nothing twice: the workflow's id is the trial's. */
+export function launch(options: LaunchOptions): BatchHandle {
+  const { batch, store, resumed } = options;
+  const events = new EventQueue<BatchEvent>();
+  const stop = new AbortController();
+  const result = runBatch(options, events, stop.signal).finally(() => events.close());
+  // The reader of `result` sees the error; a reader of the events alone must not crash the process.
+  result.catch(() => {});
+  return {
+    id: batch.id,
+    resumed,
+    events: () => events,
+    result: () => result,
+    async interrupt() {
+      stop.abort();
+      await store.setBatchState(batch.id, 'interrupted');
+    },
+  };
+}
+
+async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, stop: AbortSignal): Promise<BatchSummary> {
+  const { store, batch, resumed } = options;
+  const startedAt = performance.now();
+  await store.setBatchState(batch.id, 'running');
+  const all = await store.trials(batch.id);
+  const pending = all.filter((row) => !isDone(row.summary));
+  events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: all.length, done: all.length - pending.length, resumed });
+  const stopWatching = watchPhases(store, batch.id, events);
+  try {
+    const queue = [...pending];
+    const lanes = Array.from({ length: Math.min(batch.options.concurrency, queue.length) }, async () => {
+      for (let row = queue.shift(); row && !stop.aborted; row = queue.shift()) {
+        const summary = await untilStopped(runTrial(options, row), stop);
+        if (summary) events.push(summary);
+      }
+    });
+    await Promise.race([Promise.all(lanes), options.broken]);
+  } finally {
+    stopWatching();
+  }
+  const rows = await store.trials(batch.id);
+  const finished = rows.every((row) => isDone(row.summary) || row.summary?.ending === 'infra_error' || row.summary?.ending === 'cancelled');
+  if (finished && !stop.aborted) await store.setBatchState(batch.id, 'finished');
+  const summary = await summarise(store, batch, (performance.now() - startedAt) / 1000, await options.worlds());
+  events.push(summary);
+  return summary;
+}
+
+/** Starts the trial's workflow, or joins the one that runs, and waits for its summary. */
+async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, row: TrialRow): Promise<TrialSummary> {
+  const startedAt = Date.now();
+  const attempts = await store.attempts(row.id);
+  const input: TrialInput = {
+    trial: row.id,
+    batch: batch.id,
+    case: row.caseId,
+    agent: row.agentName,
+    firstAttempt: attempts.length + 1,
+    retries: batch.options.retries,
+  };
+  const handle = await temporal.workflow
+    .start<typeof trialWorkflow>('trial', {
+      workflowId: row.id,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      typedSearchAttributes: [
+        { key: SEARCH_ATTRIBUTES.batch, value: batch.id },
+        { key: SEARCH_ATTRIBUTES.case, value: row.caseId },
+        { key: SEARCH_ATTRIBUTES.agent, value: row.agentName },
+      ],
+      staticSummary: `${row.caseId} / ${row.agentName} / ${row.repetition}`,
+      staticDetails: `Trial ${row.id} of batch ${batch.id}, suite ${batch.suite}.`,
+    })
+    .catch((error: unknown) => {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return temporal.workflow.getHandle<typeof trialWorkflow>(row.id);
+      throw error;
+    });
+  try {
+    return await handle.result();
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
+    return recordBroken(store, row, batch.id, error, Date.now() - startedAt);
+  }
+}
+
+/** A workflow that was terminated, timed out or failed recorded nothing itself; the trial must still be counted, and as the harness's trouble. */
+async function recordBroken(store: Store, row: TrialRow, batch: string, error: Error, durationMs: number): Promise<TrialSummary> {
+  const current = await store.trial(row.id);
+  if (current?.summary && isDone(current.summary)) return current.summary;
+  const cause = error.cause instanceof Error ? error.cause : error;
+  const ending: Ending = cause.name === 'CancelledFailure' ? 'cancelled' : 'infra_error';
+  const attempt = Math.max(1, (await store.attempts(row.id)).length);
+  const summary: TrialSummary = {
+    type: 'trial',
+    trial: row.id,
+    batch,
+    case: row.caseId,
+    schedule: row.schedule,
+    agent: row.agentName,
+    repetition: row.repetition,
+    attempt,
+    ending,
+    pass: null,
+    outcome: null,
+    constraints: null,
+    effects: null,
+    why: `the trial's workflow ended without a result: ${cause.message}`,
+    calls: 0,
+    durationMs,
+    disturbed: false,
+    snapshot: null,
+  };
+  await store.beginAttempt(row.id, attempt, new Date().toISOString());
+  await store.finishAttempt(row.id, attempt, summary, new Date().toISOString());
+  return summary;
+}
+
+/** A trial whose result counts. One that the harness broke or somebody cancelled is run again when its batch is resumed. */
+export function isDone(summary: TrialSummary | null): boolean {
+  return summary !== null && summary.ending !== 'infra_error' && summary.ending !== 'cancelled';
+}
+
+async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T | null> {
+  if (stop.aborted) return null;
+  // After an interruption nobody waits for the trial: it goes on by itself, and its end belongs to the batch that resumes.
+  work.catch(() => {});
+  return Promise.race([work, new Promise<null>((resolve) => stop.addEventListener('abort', () => resolve(null), { once: true }))]);
+}
+
+function watchPhases(store: Store, batch: string, events: EventQueue<BatchEvent>): () => void {
+  const known = new Map<string, TrialPhase>();
+  let running = false;
+  const timer = setInterval(async () => {
+    if (running) return;
+    running = true;
+    try {
+      for (const row of await store.trials(batch)) {
+        if (row.phase === 'waiting' || row.phase === 'done' || known.get(row.id) === row.phase) continue;
+        known.set(row.id, row.phase);
+        events.push({ type: 'phase', trial: row.id, case: row.caseId, agent: row.agentName, phase: row.phase });
+      }
+    } catch {
+      // Progress only: a store that is away for a moment shows in the trials themselves.
+    } finally {
+      running = false;
+    }
+  }, PHASE_POLL_MS);
+  return () => clearInterval(timer);
+}

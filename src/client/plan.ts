@@ -1,0 +1,68 @@
+import { customAlphabet } from 'nanoid';
+import type { LoadedEnvironment } from '../environments/world.ts';
+import { gitState } from '../suite/git-state.ts';
+import { manifestHash, trialId } from '../suite/identity.ts';
+import type { LoadedAgent, LoadedCase, Suite } from '../suite/suite.ts';
+import type { BatchOptions, BatchPlan, TrialPlan } from '../store/store.ts';
+
+/** Lower case and digits: an id is typed, becomes part of a workflow id and of a folder's name. */
+const newId = customAlphabet('23456789abcdefghjkmnpqrstuvwxyz', 10);
+
+/** One combination that a batch runs. */
+export interface PlannedTrial {
+  readonly kase: LoadedCase;
+  readonly agent: LoadedAgent;
+  readonly repetition: number;
+}
+
+export interface PlanRequest {
+  readonly suite: Suite;
+  readonly environment: LoadedEnvironment;
+  readonly trials: readonly PlannedTrial[];
+  readonly options: BatchOptions;
+  /** Null: made from the batch's id. */
+  readonly seed: string | null;
+}
+
+/** Makes the manifest of a batch: equal content gives an equal manifest hash, a new batch always gives new ids. */
+export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
+  const { suite, environment, options } = request;
+  const id = newId();
+  const seed = request.seed ?? id;
+  const contents = request.trials.map(({ kase, agent, repetition }) => ({
+    caseId: kase.kase.id,
+    caseHash: kase.hash,
+    agentName: agent.spec.name,
+    agentHash: agent.hash,
+    schedule: 'none',
+    repetition,
+  }));
+  const trials: TrialPlan[] = contents.map((content) => ({ id: trialId(id, { ...content, generation: environment.generation }), ...content }));
+  const agentFiles = new Map(request.trials.flatMap(({ agent }) => (agent.spec.kind === 'module' ? [[`agent ${agent.spec.name}`, agent.spec.file] as const] : [])));
+  const sources: Record<string, { commit: string | null; dirty: boolean | null }> = { suite: await gitState(suite.file) };
+  for (const [what, file] of agentFiles) sources[what] = await gitState(file);
+  return {
+    id,
+    suite: suite.name,
+    suiteFile: suite.file,
+    manifestHash: manifestHash({
+      suite: suite.name,
+      generation: environment.generation,
+      isolation: options.isolation,
+      // Part of the content only where the user chose it: a derived seed differs by batch.
+      seed: request.seed,
+      trials: contents,
+    }),
+    environment: {
+      name: environment.environment.name,
+      version: environment.environment.version,
+      file: environment.source.file,
+      options: environment.source.options,
+      generation: environment.generation,
+    },
+    seed,
+    options,
+    sources,
+    trials,
+  };
+}

@@ -1,0 +1,34 @@
+import { matchesGlob } from 'node:path';
+import type { LoadedCase } from '../suite/suite.ts';
+import type { RunRequest } from './api.ts';
+import type { PlannedTrial } from './plan.ts';
+
+/** Nothing is left to run; the message says which choice left nothing. */
+export class NothingToRunError extends Error {
+  override readonly name = 'NothingToRunError';
+  readonly code = 'nothing_to_run';
+}
+
+/** The cases that a request's globs and tags choose, in the suite's order. @throws {NothingToRunError} */
+export function selectCases(cases: readonly LoadedCase[], request: Pick<RunRequest, 'cases' | 'tags'>): readonly LoadedCase[] {
+  const { cases: globs = [], tags = [] } = request;
+  const byGlob = globs.length === 0 ? cases : cases.filter(({ kase }) => globs.some((glob) => matchesGlob(kase.id, glob)));
+  if (byGlob.length === 0) {
+    const known = cases.map(({ kase }) => kase.id).slice(0, 20);
+    throw new NothingToRunError(`no case matches ${globs.map((glob) => `"${glob}"`).join(', ')}; there are: ${known.join(', ')}${cases.length > known.length ? ', ...' : ''}`);
+  }
+  const chosen = tags.length === 0 ? byGlob : byGlob.filter(({ kase }) => tags.some((tag) => kase.tags.includes(tag)));
+  if (chosen.length === 0) {
+    const known = [...new Set(cases.flatMap(({ kase }) => kase.tags))].sort();
+    throw new NothingToRunError(`no case has the tag ${tags.map((tag) => `"${tag}"`).join(' or ')}; there are: ${known.join(', ')}`);
+  }
+  return chosen;
+}
+
+/** One shard of a list: every `of`-th trial, so that shards are of equal size and together are all. @throws {NothingToRunError} for a shard that does not exist. */
+export function selectShard(trials: readonly PlannedTrial[], shard: RunRequest['shard']): readonly PlannedTrial[] {
+  if (!shard) return trials;
+  const { index, of } = shard;
+  if (!Number.isInteger(index) || !Number.isInteger(of) || index < 1 || of < 1 || index > of) throw new NothingToRunError(`shard ${index}/${of} does not exist; the first of four is 1/4`);
+  return trials.filter((_trial, position) => position % of === index - 1);
+}

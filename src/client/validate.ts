@@ -1,0 +1,134 @@
+import type { Case } from '../domain/case.ts';
+import type { AgentSpec } from '../domain/agent.ts';
+import type { TrialSummary } from '../domain/trial.ts';
+import { type Mutant, mutantsOf } from '../domain/mutants/mutants.ts';
+import type { LoadedEnvironment } from '../environments/world.ts';
+import { contentHash } from '../suite/identity.ts';
+import { loadSuite } from '../suite/load-suite.ts';
+import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
+import type { Root } from '../worker/root.ts';
+import type { ValidationReport, ValidationResult } from './api.ts';
+import { planBatch, type PlannedTrial } from './plan.ts';
+import { start } from './run.ts';
+import { selectCases } from './select.ts';
+
+export interface ValidateOptions {
+  readonly cases?: readonly string[];
+  readonly concurrency?: number;
+  /** Default true. */
+  readonly mutants?: boolean;
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
+interface Variant extends PlannedTrial {
+  readonly id: string;
+  readonly description: string;
+  /** Where in the case file the variant differs from the solution. */
+  readonly path: string;
+  readonly kind: 'reference' | 'do-nothing' | 'mutant';
+}
+
+/** Tests the cases before they test anybody: the reference must pass; a do-nothing agent and every mutant of the reference must fail. Each is a real trial. */
+export async function validate(root: Root, suiteName: string, options: ValidateOptions, broken: Promise<never>): Promise<ValidationReport> {
+  const suite = await loadSuite(suiteName);
+  const environment = await root.loadEnvironment(suite.environment);
+  const cases = selectCases(suite.cases, options.cases ? { cases: options.cases } : {});
+  const variants = cases.flatMap((kase) => variantsOf(kase, environment, options.mutants ?? true));
+  const plan = await planBatch({
+    suite: { ...suite, name: `${suite.name} (validation)` },
+    environment,
+    trials: variants,
+    options: { isolation: 'schema', keep: 'never', concurrency: options.concurrency ?? 8, retries: 2 },
+    seed: null,
+  });
+  await root.store.putDocuments({
+    cases: cases.map(({ hash, kase }) => ({ hash, kase })),
+    agents: variants.map(({ agent }) => ({ hash: agent.hash, spec: agent.spec })),
+  });
+  await root.store.createBatch(plan);
+  const batch = await root.store.batch(plan.id);
+  if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
+  const handle = start(root, batch, false, broken);
+  const byTrial = new Map(plan.trials.map((trial, index) => [trial.id, variants[index]]));
+  const results: ValidationResult[] = [];
+  for await (const event of handle.events()) {
+    if (event.type !== 'trial') continue;
+    const variant = byTrial.get(event.trial);
+    if (variant) results.push(resultOf(variant, event));
+    options.onProgress?.(results.length, variants.length);
+  }
+  await handle.result();
+  return reportOf(suite.name, cases.length, inOrder(results, variants));
+}
+
+function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutants: boolean): readonly Variant[] {
+  const { kase: spec } = kase;
+  const reference: Variant = { id: 'reference', description: 'the reference solution', path: 'reference', kind: 'reference', kase, repetition: 1, agent: agentOf({ kind: 'reference', name: 'reference', version: '1' }) };
+  const idle: Variant = {
+    id: 'do-nothing',
+    description: 'an agent that calls nothing and says nothing of substance',
+    path: 'expect',
+    kind: 'do-nothing',
+    kase,
+    repetition: 1,
+    agent: agentOf({ kind: 'do-nothing', name: 'do-nothing', version: '1', answer: '' }),
+  };
+  const tools = Object.fromEntries(environment.environment.tools.map((tool) => [tool.name, { effect: tool.effect }]));
+  const mutants = withMutants ? mutantsOf(spec, tools).map((mutant) => mutantVariant(kase, mutant)) : [];
+  return [reference, idle, ...mutants];
+}
+
+function mutantVariant(kase: LoadedCase, mutant: Mutant): Variant {
+  const agent = agentOf({ kind: 'script', name: `mutant ${mutant.id}`, version: '1', solution: mutant.solution });
+  return { id: mutant.id, description: mutant.description, path: mutant.path, kind: 'mutant', kase, agent, repetition: 1 };
+}
+
+function agentOf(spec: AgentSpec): LoadedAgent {
+  return { spec, hash: contentHash(spec) };
+}
+
+function resultOf(variant: Variant, summary: TrialSummary): ValidationResult {
+  const { kase } = variant.kase;
+  const verdict = summary.pass ?? 'infra_error';
+  const explained = variant.kind === 'mutant' ? explanationOf(kase, variant.id) : null;
+  const expected = variant.kind === 'reference' || (variant.kind === 'do-nothing' && kase.expectsNothing) ? verdict === 'pass' : verdict === 'fail';
+  return {
+    case: kase.id,
+    file: variant.kase.file,
+    variant: variant.id,
+    description: variant.description,
+    verdict,
+    ok: expected || (verdict !== 'infra_error' && explained !== null),
+    explained,
+    line: variant.kase.lineOf(variant.path),
+    why: summary.why,
+  };
+}
+
+function explanationOf(kase: Case, mutant: string): string | null {
+  const note = kase.mutants.find(({ mutant: pattern }) => (pattern.endsWith('*') ? mutant.startsWith(pattern.slice(0, -1)) : pattern === mutant));
+  return note?.why ?? null;
+}
+
+function inOrder(results: readonly ValidationResult[], variants: readonly Variant[]): readonly ValidationResult[] {
+  const order = new Map(variants.map((variant, index) => [`${variant.kase.kase.id}\n${variant.id}`, index]));
+  const place = (result: ValidationResult) => order.get(`${result.case}\n${result.variant}`) ?? 0;
+  return [...results].sort((a, b) => place(a) - place(b));
+}
+
+function reportOf(suite: string, cases: number, results: readonly ValidationResult[]): ValidationReport {
+  const mutants = results.filter((result) => result.variant !== 'reference' && result.variant !== 'do-nothing');
+  const killed = mutants.filter((result) => result.verdict === 'fail').length;
+  const explained = mutants.filter((result) => result.verdict !== 'fail' && result.explained !== null && result.verdict !== 'infra_error').length;
+  return {
+    suite,
+    cases,
+    results,
+    mutants: mutants.length,
+    killed,
+    explained,
+    survived: mutants.length - killed - explained,
+    killRate: mutants.length === 0 ? 1 : killed / mutants.length,
+    ok: results.every((result) => result.ok),
+  };
+}

@@ -1,0 +1,72 @@
+import { fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../worker/config.ts';
+
+/** How long a worker may take to finish short steps before it is ended. */
+const STOP_GRACE_MS = 15_000;
+
+/** The worker that a command started could not start or ended by itself; running trials wait for another worker. */
+export class WorkerEndedError extends Error {
+  override readonly name = 'WorkerEndedError';
+  readonly code = 'worker_ended';
+}
+
+export interface WorkerProcess extends AsyncDisposable {
+  readonly pid: number;
+  /** Rejects when the worker ends although nobody stopped it. */
+  readonly broken: Promise<never>;
+}
+
+/** Starts a worker as a child of this process and waits until it takes work. It ends when this process does. @throws {WorkerEndedError} */
+export async function startWorkerProcess(config: Config, options: { readonly restart?: boolean } = {}): Promise<WorkerProcess> {
+  let stopping = false;
+  let child = await startOnce(config);
+  const broken = new Promise<never>((_resolve, reject) => {
+    const watch = () => {
+      child.once('exit', async (code, signal) => {
+        if (stopping) return;
+        const how = signal ? `was ended by ${signal}` : `ended with status ${code}`;
+        if (!options.restart || code === 0) return reject(new WorkerEndedError(`the worker ${how}; the batch can be resumed with the same command`));
+        try {
+          // Trials are durable: another worker takes them over where they stand.
+          child = await startOnce(config);
+          watch();
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    };
+    watch();
+  });
+  broken.catch(() => {});
+  return {
+    get pid() {
+      return child.pid ?? 0;
+    },
+    broken,
+    async [Symbol.asyncDispose]() {
+      stopping = true;
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function startOnce(config: Config) {
+  const source = fileURLToPath(new URL('../worker/child.ts', import.meta.url));
+  const entry = existsSync(source) ? source : fileURLToPath(new URL('../worker/child.js', import.meta.url));
+  // The configuration goes by message: it holds secrets, which arguments and environment would show to others.
+  const child = fork(entry, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced', execArgv: [] });
+  child.send(config, () => {});
+  await new Promise<void>((resolve, reject) => {
+    child.once('message', () => resolve());
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(new WorkerEndedError(`the worker could not start (${signal ?? `status ${code}`}); its message is above`)));
+  });
+  return child;
+}
