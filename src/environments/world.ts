@@ -64,6 +64,8 @@ export interface Worlds extends AsyncDisposable {
   sweep(options: { readonly closed?: (workflowIds: readonly string[]) => Promise<ReadonlySet<string>>; readonly dryRun?: boolean }): Promise<SweepReport>;
   /** Makes a world again from a snapshot, under a new owner. */
   restore(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: LeaseRequest): Promise<WorldRef>;
+  /** How many worlds are leased to owners whose name begins so. */
+  leased(ownerPrefix: string): Promise<number>;
   /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */
   authenticate(worldId: string, secret: string): Promise<ServiceSession | null>;
 }
