@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../domain/json.ts';
+import { ToolFailure, type WorldTickets } from '../define.ts';
+import { formatOperation, type OperationAttempt } from '../inbox/account.ts';
+import type { WorldCredentials } from '../world.ts';
+
+export interface WorldTicketsOptions {
+  /** Base URL without a slash at the end. */
+  readonly url: string;
+  readonly credentials: WorldCredentials;
+  readonly operation: OperationAttempt;
+  readonly signal?: AbortSignal;
+  /** Milliseconds until the outcome is unknown. Default 60,000. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * The world's ticket service as one attempt of an operation uses it. One request, one try, no redirects.
+ *
+ * @throws {ToolFailure} from `request`: `not_found` (404, 410), `conflict` (409, 412, 423: a fenced world), `invalid` (every other 4xx).
+ * @throws {TicketOutcomeUnknownError} from `request`, for everything else: a write may have been done.
+ * @throws {TypeError} from `request`, when the path does not begin with `/` or leads to another server.
+ */
+export function createWorldTickets(options: WorldTicketsOptions): WorldTickets {
+  const headers = {
+    authorization: `Bearer ${options.credentials.user}.${options.credentials.toolSecret}`,
+    'trialbed-operation': formatOperation(options.operation),
+  };
+  return {
+    url: options.url,
+    headers,
+    async request(method, path, body) {
+      const url = within(options.url, path);
+      const response = await answer(url, {
+        method,
+        headers: { accept: 'application/json', ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        redirect: 'error',
+        signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs ?? 60_000), ...(options.signal ? [options.signal] : [])]),
+      });
+      if (response.status >= 200 && response.status < 300 && isObject(response.json)) return response.json;
+      if (response.status < 400 || response.status >= 500) {
+        throw new TicketOutcomeUnknownError(`${method} ${path}`, new Error(`answered ${response.status}: ${response.text.slice(0, 200)}`));
+      }
+      const detail = isObject(response.json) && typeof response.json['detail'] === 'string' ? response.json['detail'] : response.text.slice(0, 200);
+      throw new ToolFailure(FAILURES.get(response.status) ?? 'invalid', detail || `the ticket service answered ${response.status}`);
+    },
+  };
+}
+
+/** The ticket service may have done what it was asked. The world's journal holds the rows that carry the operation. */
+export class TicketOutcomeUnknownError extends Error {
+  override readonly name = 'TicketOutcomeUnknownError';
+  readonly code = 'ticket_outcome_unknown';
+  readonly request: string;
+
+  constructor(request: string, cause: unknown) {
+    super(`no usable answer to ${request}; the operation is unknown until the world's journal is read`, { cause });
+    this.request = request;
+  }
+}
+
+const FAILURES: ReadonlyMap<number, string> = new Map([
+  [404, 'not_found'],
+  [410, 'not_found'],
+  [409, 'conflict'],
+  [412, 'conflict'],
+  [423, 'conflict'],
+]);
+
+function within(base: string, path: string): string {
+  const url = new URL(`${base}${path}`);
+  if (!path.startsWith('/') || url.origin !== new URL(base).origin) throw new TypeError(`${JSON.stringify(path)} is not a path of the ticket service`);
+  return url.href;
+}
+
+async function answer(url: string, init: RequestInit): Promise<{ status: number; text: string; json: unknown }> {
+  try {
+    const response = await fetch(url, init);
+    const text = await response.text();
+    return { status: response.status, text, json: parseJson(text) };
+  } catch (error) {
+    throw new TicketOutcomeUnknownError(`${init.method} ${new URL(url).pathname}`, error);
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,201 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { HTTPException } from 'hono/http-exception';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { timeout } from 'hono/timeout';
+import type { Logger } from 'pino';
+import type { JsonObject } from '../../domain/json.ts';
+import type { WorldSql } from '../define.ts';
+import { type OperationAttempt, parseOperation } from '../inbox/account.ts';
+import type { ServiceDirectory } from '../services.ts';
+import { FencedError, type ServiceSession, WorldGoneError } from '../world.ts';
+import { openApiDocument } from './openapi.ts';
+import { problemOfSqlError, TicketProblem } from './problem.ts';
+import { NewComment, NewTicket, PageQuery, parse, TicketChange, TicketQuery } from './schema.ts';
+import { type Page, TicketTables } from './tables.ts';
+
+/** One HTTP service for all worlds. */
+export interface TicketService {
+  /** Base URL, without a slash at the end. */
+  readonly url: string;
+}
+
+export interface TicketServiceOptions {
+  readonly directory: ServiceDirectory;
+  /** Address: loopback, or a network of one's own (there is no TLS). */
+  readonly listen: string;
+  /** Default 0: a free one. */
+  readonly port?: number;
+  readonly log: Logger;
+  /** Largest body, in bytes; a larger one is answered 413. Default 256 KiB. */
+  readonly bodyBytes?: number;
+  /** Milliseconds that a request may take; then 504, and a write may still be done. Default 30,000. */
+  readonly requestMs?: number;
+}
+
+/**
+ * Starts the ticket service: JSON over HTTP, over the tables that a world's environment names. `/openapi.json` describes it.
+ *
+ * `Authorization: Bearer <world>.<secret>` tells the world; the header `Trialbed-Operation: <id>.<attempt>` the operation, which only the tool secret
+ * may name (403 otherwise). Refusals are problem JSON: 400 no JSON or a bad query, 401, 403, 404, 405, 409, 413, 415, 422 a body that does not hold to
+ * the schema or the table's rules, 423 a write to a fenced world (permanent, unlike 503: no client should wait for it), 504.
+ *
+ * @throws when the address cannot be listened on.
+ */
+export async function startTickets(options: TicketServiceOptions): Promise<TicketService & AsyncDisposable> {
+  const log = options.log.child({ service: 'tickets' });
+  const app = ticketApp(options, log);
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    createServer,
+    serverOptions: { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 5_000, maxHeaderSize: 16 * 1024 },
+  }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, options.listen, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  const { port, family } = server.address() as AddressInfo;
+  const url = `http://${family === 'IPv6' ? `[${options.listen}]` : options.listen}:${port}`;
+  log.info({ url }, 'ticket service listens');
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const impatient = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
+      await closed;
+      clearTimeout(impatient);
+    },
+  };
+}
+
+/** Milliseconds that requests in progress get when the service closes. */
+const CLOSE_MS = 2_000;
+
+interface Caller {
+  readonly session: ServiceSession;
+  readonly operation: OperationAttempt | null;
+  readonly tables: TicketTables;
+}
+
+type App = { Variables: { caller: Caller } };
+
+function ticketApp(options: TicketServiceOptions, log: Logger): Hono<App> {
+  const app = new Hono<App>();
+  const document = openApiDocument();
+  const limit = options.bodyBytes ?? 256 * 1024;
+
+  app.onError((error, c) => answerError(error, c, log));
+  app.notFound(() => new TicketProblem(404, 'not_found', 'there is no such resource').response());
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (_, methods) => new TicketProblem(405, 'method_not_allowed', `allowed: ${methods.join(', ')}`).response({ allow: methods.join(', ') }),
+    }),
+  );
+  app.get('/openapi.json', (c) => c.json(document));
+
+  app.use('/tickets/*', timeout(options.requestMs ?? 30_000));
+  app.use('/tickets/*', async (c, next) => {
+    c.set('caller', await authenticate(options.directory, c));
+    await next();
+  });
+  app.use('/tickets/*', bodyLimit({ maxSize: limit, onError: () => new TicketProblem(413, 'too_large', `a body may have ${limit} bytes`).response() }));
+
+  app.get('/tickets', async (c) => {
+    const query = parse(TicketQuery, queryOf(c), 400);
+    const page = await run(c, (sql, { tables }) => tables.list(sql, query));
+    return c.json({ tickets: page.rows, ...pagination(page, query) });
+  });
+  app.post('/tickets', async (c) => {
+    const ticket = parse(NewTicket, await bodyOf(c), 422);
+    const now = await worldNow(c);
+    const created = await run(c, (sql, { tables }) => tables.create(sql, ticket, now));
+    return c.json(created, 201, { location: `/tickets/${encodeURIComponent(String(created['id']))}` });
+  });
+  app.get('/tickets/:id', async (c) => c.json(await run(c, (sql, { tables }) => tables.get(sql, c.req.param('id')))));
+  app.patch('/tickets/:id', async (c) => {
+    const change = parse(TicketChange, await bodyOf(c), 422);
+    const now = await worldNow(c);
+    return c.json(await run(c, (sql, { tables }) => tables.change(sql, c.req.param('id'), change, now)));
+  });
+  app.get('/tickets/:id/comments', async (c) => {
+    const query = parse(PageQuery, queryOf(c), 400);
+    const page = await run(c, (sql, { tables }) => tables.comments(sql, c.req.param('id'), query));
+    return c.json({ comments: page.rows, ...pagination(page, query) });
+  });
+  app.post('/tickets/:id/comments', async (c) => {
+    const comment = parse(NewComment, await bodyOf(c), 422);
+    const now = await worldNow(c);
+    return c.json(await run(c, (sql, { tables }) => tables.comment(sql, c.req.param('id'), comment, now)), 201);
+  });
+  return app;
+}
+
+async function authenticate(directory: ServiceDirectory, c: Context<App>): Promise<Caller> {
+  const [, world, secret] = /^Bearer ([a-z0-9]{1,63})\.([!-~]+)$/i.exec(c.req.header('authorization') ?? '') ?? [];
+  const session = world === undefined || secret === undefined ? null : await directory.authenticate(world, secret);
+  if (session === null) throw new TicketProblem(401, 'unauthorized', 'the bearer token is missing or not valid');
+  if (session.environment.tickets === null) throw new TicketProblem(403, 'forbidden', 'this world has no ticket service');
+  const named = c.req.header('trialbed-operation');
+  const operation = named === undefined ? null : parseOperation(named);
+  if (named !== undefined && operation === null) throw new TicketProblem(400, 'invalid', 'Trialbed-Operation is not <operation>.<attempt>');
+  if (operation !== null && !session.trusted) throw new TicketProblem(403, 'forbidden', 'this token may not speak for an operation');
+  return { session, operation, tables: new TicketTables(session.environment.tickets) };
+}
+
+async function run<T>(c: Context<App>, work: (sql: WorldSql, caller: Caller) => Promise<T>): Promise<T> {
+  const caller = c.get('caller');
+  return caller.session.transact(caller.operation, (sql) => work(sql, caller));
+}
+
+async function worldNow(c: Context<App>): Promise<Date> {
+  return (await c.get('caller').session.clock()).now;
+}
+
+/** @throws {TicketProblem} 400 for a name given twice. */
+function queryOf(c: Context<App>): { readonly [name: string]: string } {
+  const twice = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
+  if (twice !== undefined) throw new TicketProblem(400, 'invalid', `${twice[0]} is given twice`);
+  return c.req.query();
+}
+
+async function bodyOf(c: Context<App>): Promise<unknown> {
+  const type = c.req.header('content-type') ?? '';
+  if (!/^application\/json\s*(;|$)/i.test(type)) throw new TicketProblem(415, 'unsupported_media_type', 'the body must be application/json');
+  const text = await c.req.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TicketProblem(400, 'invalid', 'the body is not JSON');
+  }
+}
+
+function pagination(page: Page, query: { readonly page: number; readonly per_page: number }): JsonObject {
+  const more = query.page * query.per_page < page.total;
+  return { page: query.page, per_page: query.per_page, total: page.total, next_page: more ? query.page + 1 : null };
+}
+
+async function answerError(error: Error, c: Context<App>, log: Logger): Promise<Response> {
+  if (error instanceof TicketProblem) return error.response(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {});
+  if (error instanceof HTTPException && error.status === 504) {
+    return new TicketProblem(504, 'timeout', 'the request took too long; whether it was done is not known').response();
+  }
+  const caller: Caller | undefined = c.get('caller');
+  const request = `${c.req.method} ${c.req.path}`;
+  if (error instanceof FencedError) {
+    await caller?.session.late('tickets', caller.operation?.id ?? null, `${request}: ${error.message}`);
+    return new TicketProblem(423, 'fenced', 'this world is closed; the write is refused').response();
+  }
+  if (error instanceof WorldGoneError) return new TicketProblem(401, 'unauthorized', 'this world no longer exists').response();
+  const problem = problemOfSqlError(error);
+  if (problem !== null) return problem.response();
+  log.error({ err: error, world: caller?.session.worldId, request }, 'ticket service failed');
+  return new TicketProblem(500, 'internal', 'the ticket service failed; whether the request was done is not known').response();
+}
