@@ -78,18 +78,33 @@ async function headerLines(raw: Buffer): Promise<readonly HeaderLine[] | null> {
   }
 }
 
+/** Headers with encoded words that are decoded; more are kept as they stand. */
+const MAX_ENCODED = 200;
+
 /**
- * The parser decodes a header by what its name means (a date, addresses), and a repeated one not at all.
- * Under names that mean nothing to it, each is decoded as text, and an unreadable date stays what it was.
+ * The parser reads a header by what its name means (a date, addresses, a list), decodes encoded words in few of them, and turns an unreadable date
+ * into the present. As a `Subject` each is decoded as plain text, and one by one, so that nothing runs together.
  */
 async function decodeHeaders(lines: readonly HeaderLine[]): Promise<readonly Header[]> {
-  const named = lines.filter((header) => header.key !== '');
-  const block = named.map((header, index) => `x-${index}:${header.line.slice(header.line.indexOf(':') + 1)}\r\n`).join('');
-  const decoded = (await simpleParser(Buffer.from(`${block}\r\n`, 'latin1'), PARSER)).headers;
-  return named.map((header, index) => {
-    const value = decoded.get(`x-${index}`);
-    return { name: clean(header.key), value: clean(typeof value === 'string' ? value : '') };
-  });
+  const headers: Header[] = [];
+  let encoded = 0;
+  for (const { key, line } of lines) {
+    if (key === '') continue;
+    const octets = Buffer.from(line.slice(line.indexOf(':') + 1), 'latin1');
+    const plain = octets.toString('utf8').replaceAll(/\r?\n(?=[ \t])/g, '').trim();
+    const decodes = plain.includes('=?') && ++encoded <= MAX_ENCODED;
+    headers.push({ name: clean(key), value: clean(decodes ? await decodeWords(octets, plain) : plain) });
+  }
+  return headers;
+}
+
+async function decodeWords(octets: Buffer, otherwise: string): Promise<string> {
+  try {
+    const mail = await simpleParser(Buffer.concat([Buffer.from('Subject:'), octets, Buffer.from('\r\n\r\n')]), PARSER);
+    return mail.subject ?? otherwise;
+  } catch {
+    return otherwise;
+  }
 }
 
 function byName(headers: readonly Header[]): { readonly [name: string]: string } {
