@@ -1,0 +1,110 @@
+import type { Case, Columns, Constraint } from '../case.ts';
+import type { Operation } from '../operation.ts';
+import type { TrialRecord } from '../record.ts';
+import { isObject, printable, quote } from '../text/bounded.ts';
+import { canonicalText } from '../text/canonical.ts';
+import type { Finding } from '../verdict.ts';
+import { columnMismatches } from './match.ts';
+
+/** Findings over the ledger: the case's constraints and repeated writes. A constraint that holds leaves no finding. */
+export function constraintFindings(kase: Case, record: TrialRecord): Finding[] {
+  const operations = [...record.operations].sort((a, b) => a.seq - b.seq);
+  const findings = kase.expect.constraints.flatMap((constraint, at) => check(constraint, `expect.constraints[${at}]`, operations));
+  return kase.expect.repeatedWrites === 'allow' ? findings : [...findings, ...repeatedWrites(operations)];
+}
+
+/** It got past validation, permission and approval: a call that could have had its effect. A replay by idempotency key is none. */
+export function dispatched(operation: Operation): boolean {
+  if (operation.told !== 'committed' && operation.told !== 'failed' && operation.told !== 'unknown') return false;
+  if (operation.problem?.code === 'budget_exhausted') return false;
+  return operation.position !== null || operation.idempotencyKey === null;
+}
+
+function check(constraint: Constraint, rule: string, operations: readonly Operation[]): Finding[] {
+  const name = constraint.name === undefined ? '' : ` (${printable(constraint.name)})`;
+  if ('max_calls' in constraint) return checkMaxCalls(constraint, rule, name, operations);
+  if ('must_call' in constraint) return checkMustCall(constraint, rule, name, operations);
+  return 'before' in constraint ? checkBefore(constraint, rule, name, operations) : checkNever(constraint, rule, name, operations);
+}
+
+function checkMaxCalls(constraint: Extract<Constraint, { max_calls: number }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
+  const calls = operations.filter((op) => dispatched(op) && (constraint.tool === undefined || op.tool === constraint.tool));
+  if (calls.length <= constraint.max_calls) return [];
+  const what = constraint.tool === undefined ? 'All tools' : printable(constraint.tool);
+  const message = `${what} may be called at most ${constraint.max_calls} times${name}; ${calls.length} calls were dispatched.`;
+  return [{ ...violated(rule, message, calls), expected: constraint.max_calls, found: calls.length }];
+}
+
+function checkMustCall(constraint: Extract<Constraint, { must_call: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
+  const calls = operations.filter((op) => op.tool === constraint.must_call && argumentsMatch(constraint.where, op));
+  if (calls.some((op) => op.known === 'committed')) return [];
+  const open = calls.filter((op) => dispatched(op) && op.known === 'undetermined');
+  const message = `A successful call of ${printable(constraint.must_call)}${whereText(constraint.where)} is required${name}; there is ${open.length > 0 ? 'one of unknown outcome' : 'none'}.`;
+  return [open.length > 0 ? undetermined(rule, message, open) : violated(rule, message, calls)];
+}
+
+function checkBefore(constraint: Extract<Constraint, { before: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
+  const first = operations.find((op) => op.tool === constraint.before && op.known === 'committed')?.seq ?? Number.POSITIVE_INFINITY;
+  const perhaps = operations.find((op) => op.tool === constraint.before && dispatched(op) && op.known === 'undetermined')?.seq ?? Number.POSITIVE_INFINITY;
+  const early = operations.filter((op) => op.tool === constraint.never && dispatched(op) && op.known !== 'failed' && op.seq < first && argumentsMatch(constraint.where, op));
+  const message = (calls: readonly Operation[]): string =>
+    `${printable(constraint.never)}${whereText(constraint.where)} must not happen before ${printable(constraint.before)}${name}; it did in ${named(calls)}.`;
+  const certain = early.filter((op) => op.known === 'committed' && op.seq < perhaps);
+  if (certain.length > 0) return [violated(rule, message(certain), certain)];
+  return early.length > 0 ? [undetermined(rule, `${message(early).slice(0, -1)}, or may have.`, early)] : [];
+}
+
+function checkNever(constraint: { readonly never: string; readonly where?: Columns }, rule: string, name: string, operations: readonly Operation[]): Finding[] {
+  const calls = operations.filter((op) => op.tool === constraint.never && dispatched(op) && argumentsMatch(constraint.where, op));
+  if (calls.length === 0) return [];
+  return [violated(rule, `${printable(constraint.never)}${whereText(constraint.where)} must not be called${name}; it was in ${named(calls)}.`, calls)];
+}
+
+/** Committed writes of one tool with equal arguments. Calls that share an idempotency key are one write. */
+function repeatedWrites(operations: readonly Operation[]): Finding[] {
+  const groups = new Map<string, Operation[]>();
+  const keys = new Set<string>();
+  for (const op of operations) {
+    if (op.known !== 'committed' || !dispatched(op) || (op.effect !== 'write' && op.effect !== 'external')) continue;
+    const call = `${JSON.stringify(op.tool)} ${canonicalText(op.args)}`;
+    if (op.idempotencyKey !== null) {
+      const key = `${JSON.stringify(op.idempotencyKey)} ${call}`;
+      if (keys.has(key)) continue;
+      keys.add(key);
+    }
+    groups.set(call, [...(groups.get(call) ?? []), op]);
+  }
+  return [...groups.values()]
+    .filter((calls) => calls.length > 1)
+    .map((calls) => ({
+      code: 'repeated_write',
+      judgement: 'fail',
+      rule: 'expect.repeated_writes',
+      message: `${printable(calls[0]?.tool ?? '')} was committed ${calls.length} times with equal arguments ${quote(calls[0]?.args)}: ${named(calls)}.`,
+      expected: 1,
+      found: calls.length,
+      operations: calls.map((op) => op.id),
+    }));
+}
+
+function argumentsMatch(where: Columns | undefined, operation: Operation): boolean {
+  if (where === undefined) return true;
+  return isObject(operation.args) && columnMismatches(where, operation.args, () => undefined).length === 0;
+}
+
+function whereText(where: Columns | undefined): string {
+  return where === undefined ? '' : ` with ${quote(where as never)}`;
+}
+
+function named(calls: readonly Operation[]): string {
+  const names = calls.slice(0, 10).map((op) => `operation ${printable(op.id)} (call ${op.seq})`);
+  return `${names.join(', ')}${calls.length > 10 ? ` and ${calls.length - 10} more` : ''}`;
+}
+
+function violated(rule: string, message: string, calls: readonly Operation[]): Finding {
+  return { code: 'constraint_violated', judgement: 'fail', rule, message, operations: calls.map((op) => op.id) };
+}
+
+function undetermined(rule: string, message: string, calls: readonly Operation[]): Finding {
+  return { code: 'undetermined_constraint', judgement: 'undetermined', rule, message, operations: calls.map((op) => op.id) };
+}

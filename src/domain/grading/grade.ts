@@ -1,0 +1,99 @@
+import type { Case } from '../case.ts';
+import { claimFindings } from '../claims/claims.ts';
+import type { TrialRecord } from '../record.ts';
+import { printable } from '../text/bounded.ts';
+import type { Ending, Finding, Judgement, Verdict, View } from '../verdict.ts';
+import { constraintFindings } from './constraints.ts';
+import { diagnosticsOf } from './diagnostics.ts';
+import { type NetChanges, netChanges } from './net.ts';
+import { byWhom, judgeWorld, undeterminedOperations, type WorldJudgement } from './world.ts';
+
+/** Changes whenever the same record could get another verdict. */
+export const GRADER_VERSION = '1';
+
+/**
+ * The verdict on a trial: a pure function of the case and the record.
+ *
+ * A trial that the agent's own fault ended (`agent_timeout`, `agent_error`, `budget_exhausted`) is judged by the world that it left and by what was said; that it
+ * ended so is no finding of its own. An agent that never answered fails only where the case asks for claims or a structured answer. Where the conversation was cut by
+ * others (`user_error`, `cassette_miss`), what is missing is undetermined; what must not be there still fails.
+ *
+ * @throws {NotGradableError} for `infra_error` and `cancelled`, which have no verdict.
+ */
+export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdict {
+  if (record.ending === 'infra_error' || record.ending === 'cancelled') throw new NotGradableError(record.ending);
+  const changes = netChanges(record.effects, record.tables);
+  const world = judgeWorld(kase, record, changes);
+  const open = openFindings(record);
+  const reached = world.missing.length === 0 && world.extra.length === 0 && open.length === 0;
+  const outcome = view([...open, ...(open.length > 0 ? world.missing.map(soften) : world.missing), ...reachedFindings(world, reached), ...claimFindings(kase, record, changes)]);
+  const constraints = view(constraintFindings(kase, record));
+  const effects = view([...world.extra, ...refusedFindings(changes, record)]);
+  return {
+    pass: judgementOf([outcome.judgement, constraints.judgement, effects.judgement]),
+    outcome,
+    constraints,
+    effects,
+    reached: reached ? world.outcome.name : null,
+    diagnostics: diagnosticsOf(record),
+    graderVersion: GRADER_VERSION,
+    caseHash,
+  };
+}
+
+/** A trial that ended through no doing of the agent was given to the grader. It is counted apart and never scored. */
+export class NotGradableError extends Error {
+  override readonly name = 'NotGradableError';
+  readonly code = 'not_gradable';
+  readonly ending: Ending;
+
+  constructor(ending: Ending) {
+    super(`a trial that ended as ${ending} has no verdict; it is counted apart and run again as a new attempt`);
+    this.ending = ending;
+  }
+}
+
+/** Any fail is a fail; else any undetermined is undetermined; else pass. */
+function judgementOf(judgements: readonly Judgement[]): Judgement {
+  return judgements.includes('fail') ? 'fail' : judgements.includes('undetermined') ? 'undetermined' : 'pass';
+}
+
+function view(findings: readonly Finding[]): View {
+  return { judgement: judgementOf(findings.map((finding) => finding.judgement)), findings };
+}
+
+/** Why the world's end state cannot be called complete. */
+function openFindings(record: TrialRecord): Finding[] {
+  const findings: Finding[] = undeterminedOperations(record).map((op) => ({
+    code: 'undetermined_operation',
+    judgement: 'undetermined',
+    rule: 'outcome',
+    message: `Whether ${printable(op.tool)} (operation ${printable(op.id)}) had its effect is not known.`,
+    operations: [op.id],
+  }));
+  if (record.ending === 'user_error' || record.ending === 'cassette_miss') {
+    const why = record.problem === null ? '' : `: ${printable(record.problem.message)}`;
+    findings.push({ code: 'cut_short', judgement: 'undetermined', rule: 'outcome', message: `The conversation was cut short by no fault of the agent (${record.ending}${why}).` });
+  }
+  return findings;
+}
+
+/** What is missing may be there, or might have come. */
+function soften(finding: Finding): Finding {
+  return finding.code === 'wrong_answer' ? finding : { ...finding, judgement: 'undetermined' };
+}
+
+function reachedFindings(world: WorldJudgement, reached: boolean): Finding[] {
+  return reached ? [{ code: 'reached', judgement: 'pass', rule: 'outcome', message: `The world is in the accepted end state "${printable(world.outcome.name)}".` }] : [];
+}
+
+/** Mails that the inbox refused have no effect; they are shown because they were tried. */
+function refusedFindings(changes: NetChanges, record: TrialRecord): Finding[] {
+  return changes.refused.slice(0, 20).map((mail) => ({
+    code: 'refused_mail',
+    judgement: 'pass',
+    rule: 'closed world',
+    message: `The inbox refused a mail${byWhom(mail.operation === null ? [] : [mail.operation], record)}: ${mail.recipients.slice(0, 20).map((to) => `${printable(to.address, 120)} ${to.code}`).join(', ') || 'no recipient'}; it had no effect.`,
+    ...(mail.operation === null ? {} : { operations: [mail.operation] }),
+  }));
+}

@@ -1,0 +1,214 @@
+import type { Case, Outcome } from '../case.ts';
+import type { MailEffect } from '../effect.ts';
+import type { Json } from '../json.ts';
+import type { Operation } from '../operation.ts';
+import type { TrialRecord } from '../record.ts';
+import { evidence, printable } from '../text/bounded.ts';
+import type { Finding } from '../verdict.ts';
+import { assign } from './assign.ts';
+import { acceptedRecipients, columnMismatches, type Mismatch, mismatches } from './match.ts';
+import { type NetChanges, type NetEffect, netEffects, type RevertedRow } from './net.ts';
+import { describeEffect, describePattern, keyText, type Slot, slotsOfAllowed, slotsOfOutcome } from './slots.ts';
+
+/** How the world compares with one accepted end state. */
+export interface WorldJudgement {
+  readonly outcome: Outcome;
+  /** What is missing or wrong in the end state, the structured answer included. */
+  readonly missing: readonly Finding[];
+  /** What is there and must not be. */
+  readonly extra: readonly Finding[];
+}
+
+/** The accepted end state with the fewest findings; the first of several. A case without one expects that nothing changes. */
+export function judgeWorld(kase: Case, record: TrialRecord, changes: NetChanges): WorldJudgement {
+  const outcomes: readonly Outcome[] = kase.expect.outcomes.length > 0 ? kase.expect.outcomes : [{ name: 'unchanged', effects: [] }];
+  const judged = outcomes.map((outcome, at) => judgeOutcome(outcome, `expect.outcomes[${at}]`, kase, record, changes));
+  return judged.reduce((best, next) => (weight(next) < weight(best) ? next : best));
+}
+
+/** Who did it, for the end of a sentence: ` by issue_refund (operation op-3)`. */
+export function byWhom(operations: readonly string[], record: TrialRecord): string {
+  if (operations.length === 0) return ' without an operation';
+  const named = operations.slice(0, 5).map((id) => {
+    const tool = record.operations.find((operation) => operation.id === id)?.tool;
+    return tool === undefined ? `operation ${printable(id)}` : `${printable(tool)} (operation ${printable(id)})`;
+  });
+  return ` by ${named.join(', ')}${operations.length > 5 ? ` and ${operations.length - 5} more` : ''}`;
+}
+
+/** Operations that may have changed something and of which nobody knows whether they did. */
+export function undeterminedOperations(record: TrialRecord): Operation[] {
+  return record.operations.filter((op) => op.known === 'undetermined' && op.effect !== 'read' && !['rejected', 'denied', 'awaiting_approval'].includes(op.told));
+}
+
+/** More findings of one kind than a person reads are summed up in one. */
+const MAX_FINDINGS = 50;
+const MAX_NAMED = 20;
+const MAX_COMPARED = 300;
+
+function weight(judged: WorldJudgement): number {
+  return judged.missing.length + judged.extra.length;
+}
+
+function judgeOutcome(outcome: Outcome, rule: string, kase: Case, record: TrialRecord, changes: NetChanges): WorldJudgement {
+  const { tables } = record;
+  const reference = record.referenceEffects === null ? null : netEffects(record.referenceEffects, tables);
+  const expected = slotsOfOutcome(outcome, rule, reference, tables);
+  if (expected === null) {
+    const message = 'The end state of the reference solution is not in the record, so this outcome cannot be compared.';
+    return { outcome, missing: [{ code: 'no_reference', judgement: 'undetermined', rule, message }], extra: [] };
+  }
+  const allowed = slotsOfAllowed(kase.expect.allowed, tables);
+  const slots = [...expected, ...allowed];
+  const { effects } = changes;
+  const fits = effects.map((effect) => slots.map((slot) => slot.fits(effect)));
+  const slotOf = assign(effects.length, slots, (effect, slot) => fits[effect]?.[slot] === true);
+  const left = effects.filter((_, at) => slotOf[at] === null);
+  const missing = expected.flatMap((slot, at) => missingFindings(slot, slotOf.filter((held) => held === at).length, left, changes, record));
+  const extra = [...extraFindings(left, slots, kase, record, effects), ...revertedFindings(changes.reverted, kase, record)];
+  return { outcome, missing: [...missing, ...answerFindings(outcome, rule, record)], extra: bounded(extra) };
+}
+
+function missingFindings(slot: Slot, held: number, left: readonly NetEffect[], changes: NetChanges, record: TrialRecord): Finding[] {
+  if (held >= slot.min) return [];
+  const nearest = nearestOf(slot, left);
+  const times = slot.min === 1 && held === 0 ? '' : ` ${slot.min} times, found ${held}`;
+  const base = { judgement: 'fail' as const, rule: slot.rule };
+  if (nearest === null) {
+    const hint = undoneHint(slot, changes.reverted) ?? refusedHint(slot, changes.refused) ?? '';
+    return [{ ...base, code: 'missing_effect', message: `Expected ${slot.title}${times}; nothing like it is in the world.${hint}`, found: null }];
+  }
+  const { effect, differences } = nearest;
+  return [
+    {
+      ...base,
+      code: nearest.alike ? 'wrong_value' : 'missing_effect',
+      message: `Expected ${slot.title}${times}; the nearest is ${describeEffect(effect)}${byWhom(effect.operations, record)}: ${differences.map((d) => d.text).slice(0, 8).join('; ')}.`,
+      expected: sideOf(differences, 'expected'),
+      found: sideOf(differences, 'found'),
+      operations: effect.operations,
+    },
+  ];
+}
+
+function nearestOf(slot: Slot, left: readonly NetEffect[]): { readonly effect: NetEffect; readonly differences: readonly Mismatch[]; readonly alike: boolean } | null {
+  let best: { readonly effect: NetEffect; readonly differences: readonly Mismatch[] } | null = null;
+  for (const effect of left.slice(0, MAX_COMPARED)) {
+    const differences = slot.mismatches(effect);
+    if (differences !== null && (best === null || differences.length < best.differences.length)) best = { effect, differences };
+  }
+  return best === null ? null : { ...best, alike: best.differences.length <= 2 };
+}
+
+function undoneHint(slot: Slot, reverted: readonly RevertedRow[]): string | null {
+  const undone = reverted.find((row) => row.changes.some((change) => slot.fits({ ...change, operations: [] })));
+  return undone === undefined ? null : ` It was made (${printable(undone.table)}, ${keyText(undone.key)}) and undone again.`;
+}
+
+function refusedHint(slot: Slot, refused: readonly MailEffect[]): string | null {
+  const attempt = refused.find((mail) => slot.fits({ ...mail, recipients: mail.recipients.map((to) => ({ ...to, code: 250 })), operations: [] }));
+  if (attempt === undefined) return null;
+  const codes = attempt.recipients.map((to) => `${printable(to.address, 120)}: ${to.code}`).join(', ');
+  return ` The inbox refused such a mail (${codes}).`;
+}
+
+function extraFindings(left: readonly NetEffect[], slots: readonly Slot[], kase: Case, record: TrialRecord, all: readonly NetEffect[]): Finding[] {
+  const findings: Finding[] = [];
+  const beyond = new Map<Slot, NetEffect[]>();
+  for (const effect of left) {
+    const at = kase.expect.forbidden.findIndex((entry) => mismatches(entry.effect, effect, { tables: record.tables, only: 'explicit' })?.length === 0);
+    const slot = at >= 0 ? undefined : slots.find((candidate) => candidate.fits(effect));
+    if (slot !== undefined) beyond.set(slot, [...(beyond.get(slot) ?? []), effect]);
+    else findings.push(forbiddenFinding(effect, at, slots, kase, record));
+  }
+  for (const [slot, more] of beyond) findings.push(duplicateFinding(slot, all.filter(slot.fits), more, record));
+  return findings;
+}
+
+function forbiddenFinding(effect: NetEffect, at: number, slots: readonly Slot[], kase: Case, record: TrialRecord): Finding {
+  const what = `${sentence(describeEffect(effect))}${byWhom(effect.operations, record)}`;
+  const base = { code: 'forbidden_effect', judgement: 'fail' as const, found: effectEvidence(effect), operations: effect.operations };
+  const named = kase.expect.forbidden[at];
+  if (named !== undefined) {
+    return { ...base, rule: `expect.forbidden[${at}]`, message: `${what} is forbidden: ${printable(named.name)}.`, expected: `no ${describePattern(named.effect)}` };
+  }
+  let nearest: { readonly slot: Slot; readonly differences: readonly Mismatch[] } | null = null;
+  for (const slot of slots.slice(0, MAX_COMPARED)) {
+    const differences = slot.mismatches(effect);
+    if (differences !== null && (nearest === null || differences.length < nearest.differences.length)) nearest = { slot, differences };
+  }
+  const hint = nearest === null ? '' : ` The nearest rule is ${nearest.slot.rule}: ${nearest.differences.map((d) => d.text).slice(0, 8).join('; ')}.`;
+  return { ...base, rule: 'closed world', message: `${what} is neither expected nor allowed.${hint}` };
+}
+
+function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: readonly NetEffect[], record: TrialRecord): Finding {
+  const operations = [...new Set(all.flatMap((effect) => effect.operations))];
+  const names = all.slice(0, MAX_NAMED).map((effect) => (effect.kind === 'row' ? keyText(effect.key) : mailName(effect)));
+  const rest = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '';
+  const times = slot.max === 1 ? 'once' : `${slot.max} times`;
+  return {
+    code: 'duplicate_effect',
+    judgement: 'fail',
+    rule: slot.rule,
+    message: `${sentence(slot.title)} may happen ${times}; there are ${all.length}, ${more.length} too many: ${names.join('; ')}${rest}${byWhom(operations, record)}.`,
+    expected: slot.max,
+    found: all.slice(0, MAX_NAMED).map(effectEvidence),
+    operations,
+  };
+}
+
+/** What came back is allowed when every change on the way is. */
+function revertedFindings(reverted: readonly RevertedRow[], kase: Case, record: TrialRecord): Finding[] {
+  return reverted
+    .filter((row) => !row.changes.every((change) => kase.expect.allowed.some((pattern) => mismatches(pattern, change, { tables: record.tables })?.length === 0)))
+    .map((row) => ({
+      code: 'reverted_effect',
+      judgement: 'fail',
+      rule: 'closed world',
+      message: `The row of ${printable(row.table)} (${keyText(row.key)}) was changed and brought back (${row.changes.slice(0, 8).map((c) => c.change).join(', ')})${byWhom(row.operations, record)}; no rule allows these changes.`,
+      found: row.changes.slice(0, 8).map((change) => ({ change: change.change, before: evidence(change.before), after: evidence(change.after) })),
+      operations: row.operations,
+    }));
+}
+
+function answerFindings(outcome: Outcome, rule: string, record: TrialRecord): Finding[] {
+  if ('same_as' in outcome || outcome.answer === undefined) return [];
+  const last = record.messages.filter((message) => message.from === 'agent').at(-1);
+  const data = last?.data ?? null;
+  if (data === null) {
+    return [{ code: 'missing_answer', judgement: 'fail', rule: `${rule}.answer`, message: 'The case asks for a structured answer; the last message of the agent holds none.', expected: evidence(Object.keys(outcome.answer)), found: null }];
+  }
+  return columnMismatches(outcome.answer, data, () => undefined).map((difference) => ({
+    code: 'wrong_answer',
+    judgement: 'fail',
+    rule: `${rule}.answer.${printable(difference.at)}`,
+    message: `In the structured answer ${difference.text}.`,
+    expected: evidence(difference.expected),
+    found: evidence(difference.found),
+  }));
+}
+
+function bounded(findings: readonly Finding[]): Finding[] {
+  if (findings.length <= MAX_FINDINGS) return [...findings];
+  const more = findings.length - MAX_FINDINGS;
+  return [...findings.slice(0, MAX_FINDINGS), { code: 'forbidden_effect', judgement: 'fail', rule: 'closed world', message: `${more} more effects are neither expected nor allowed.`, found: more }];
+}
+
+function sideOf(differences: readonly Mismatch[], side: 'expected' | 'found'): Json {
+  return Object.fromEntries(differences.map((difference) => [printable(difference.at), evidence(difference[side])]));
+}
+
+function effectEvidence(effect: NetEffect): Json {
+  if (effect.kind === 'row') {
+    return { table: printable(effect.table), change: effect.change, key: evidence(effect.key), before: evidence(effect.before), after: evidence(effect.after) };
+  }
+  return { mail: acceptedRecipients(effect).map((address) => printable(address)), from: printable(effect.from), subject: printable(effect.subject), body: printable(effect.text), message_id: evidence(effect.messageId) };
+}
+
+function mailName(mail: MailEffect): string {
+  return `mail ${printable(mail.messageId ?? `number ${mail.seq}`)} to ${acceptedRecipients(mail).map((address) => printable(address, 120)).join(', ')}`;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
