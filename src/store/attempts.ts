@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '../domain/json.ts';
+import type { Message, TrialRecord } from '../domain/record.ts';
+import type { TrialSummary } from '../domain/trial.ts';
+import type { Ending } from '../domain/verdict.ts';
+import type { Sql } from './database.ts';
+import { sqlState } from './errors.ts';
+import { type AttemptRow, StoreConflictError } from './store.ts';
+
+/** Needs a transaction. An attempt with a higher number than any before becomes the one that counts. */
+export async function beginAttempt(sql: Sql, trial: string, attempt: number, startedAt: string): Promise<void> {
+  await ofAttempt(trial, attempt, () =>
+    sql.query('insert into trialbed.attempts (trial, attempt, started_at) values ($1, $2, $3) on conflict do nothing', [trial, attempt, startedAt]),
+  );
+  await sql.query(`update trialbed.trials set attempt = $2, phase = 'waiting' where id = $1 and attempt < $2`, [trial, attempt]);
+}
+
+export async function setAttemptWorld(sql: Sql, trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void> {
+  const rows = await sql.query('update trialbed.attempts set world = $3 where trial = $1 and attempt = $2 returning trial', [
+    trial,
+    attempt,
+    JSON.stringify({ id: world.id, host: world.host }),
+  ]);
+  if (rows.length === 0) throw unknownAttempt(trial, attempt);
+}
+
+/** The same message of the same turn is kept once. */
+export async function addMessage(sql: Sql, trial: string, attempt: number, message: Message): Promise<void> {
+  const body = JSON.stringify(message);
+  const digest = createHash('sha256').update(body).digest('hex');
+  await ofAttempt(trial, attempt, () =>
+    sql.query('insert into trialbed.messages (trial, attempt, turn, sender, body, digest) values ($1, $2, $3, $4, $5, $6) on conflict do nothing', [
+      trial,
+      attempt,
+      message.turn,
+      message.from,
+      body,
+      digest,
+    ]),
+  );
+}
+
+/** In the order in which they were added. */
+export async function listMessages(sql: Sql, trial: string, attempt: number): Promise<readonly Message[]> {
+  const rows = await sql.query<{ body: Message }>('select body from trialbed.messages where trial = $1 and attempt = $2 order by id', [trial, attempt]);
+  return rows.map((row) => row.body);
+}
+
+/** Needs a transaction. */
+export async function putRecord(sql: Sql, trial: string, attempt: number, record: TrialRecord): Promise<void> {
+  const stored = await ofAttempt(trial, attempt, () =>
+    sql.query('insert into trialbed.records (trial, attempt, body) values ($1, $2, $3) on conflict do nothing returning trial', [
+      trial,
+      attempt,
+      JSON.stringify(record),
+    ]),
+  );
+  if (stored.length === 0 || record.problem === null) return;
+  await sql.query('update trialbed.attempts set problem = $3 where trial = $1 and attempt = $2', [trial, attempt, JSON.stringify(record.problem)]);
+}
+
+export async function findRecord(sql: Sql, trial: string, attempt: number): Promise<TrialRecord | null> {
+  const [row] = await sql.query<{ body: TrialRecord }>('select body from trialbed.records where trial = $1 and attempt = $2', [trial, attempt]);
+  return row?.body ?? null;
+}
+
+export async function listAttempts(sql: Sql, trial: string): Promise<readonly AttemptRow[]> {
+  const rows = await sql.query<Row>(
+    `select a.trial, a.attempt, a.started_at, a.ended_at, a.ending, a.world, a.problem, a.attempt = t.attempt as counts
+     from trialbed.attempts a join trialbed.trials t on t.id = a.trial where a.trial = $1 order by a.attempt`,
+    [trial],
+  );
+  return rows.map((row) => ({
+    trial: row.trial,
+    attempt: row.attempt,
+    ending: row.ending,
+    counts: row.counts,
+    problem: row.problem,
+    startedAt: row.started_at.toISOString(),
+    endedAt: row.ended_at?.toISOString() ?? null,
+    world: row.world,
+  }));
+}
+
+/**
+ * Needs a transaction. The first end stands. An attempt that never came to begin (its first step failed) is recorded with its end.
+ * Where there is no record to take the problem from, the summary's sentence stands for it.
+ */
+export async function finishAttempt(sql: Sql, trial: string, attempt: number, summary: TrialSummary, endedAt: string): Promise<void> {
+  await beginAttempt(sql, trial, attempt, endedAt);
+  const problem = summary.ending === 'completed' || summary.why === null ? null : JSON.stringify({ code: summary.ending, message: summary.why });
+  await sql.query(
+    `update trialbed.attempts set ending = $3, summary = $4, ended_at = $5, problem = coalesce(problem, $6::json)
+     where trial = $1 and attempt = $2 and ended_at is null`,
+    [trial, attempt, summary.ending, JSON.stringify(summary), endedAt, problem],
+  );
+  await sql.query(`update trialbed.trials set phase = 'done' where id = $1 and attempt = $2`, [trial, attempt]);
+}
+
+export async function putSnapshot(sql: Sql, id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void> {
+  await ofAttempt(trial, attempt, () =>
+    sql.query('insert into trialbed.snapshots (id, trial, attempt, body) values ($1, $2, $3, $4) on conflict (id) do nothing', [
+      id,
+      trial,
+      attempt,
+      JSON.stringify(snapshot),
+    ]),
+  );
+}
+
+export async function findSnapshot(sql: Sql, id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null> {
+  const [row] = await sql.query<{ trial: string; attempt: number; body: JsonObject }>('select trial, attempt, body from trialbed.snapshots where id = $1', [id]);
+  return row === undefined ? null : { trial: row.trial, attempt: row.attempt, snapshot: row.body };
+}
+
+/** Gives a violated foreign key its meaning. */
+export async function ofAttempt<T>(trial: string, attempt: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (sqlState(error) === '23503') throw unknownAttempt(trial, attempt, error);
+    throw error;
+  }
+}
+
+function unknownAttempt(trial: string, attempt: number, cause?: unknown): StoreConflictError {
+  return new StoreConflictError(`the store has no attempt ${attempt} of trial ${trial}; create its batch and begin the attempt first`, { cause });
+}
+
+interface Row {
+  readonly trial: string;
+  readonly attempt: number;
+  readonly started_at: Date;
+  readonly ended_at: Date | null;
+  readonly ending: Ending | null;
+  readonly world: AttemptRow['world'];
+  readonly problem: TrialRecord['problem'];
+  readonly counts: boolean;
+}

@@ -1,0 +1,85 @@
+import pg from 'pg';
+import { storeError } from './errors.ts';
+
+/** One statement on a connection, parameterised (`$1`). */
+export interface Sql {
+  query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+/** The store's connections. A lost connection fails the statement that was on it and is replaced at the next one. */
+export interface Database extends Sql, AsyncDisposable {
+  /** One transaction on one connection; rolled back when `work` throws. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+}
+
+/** Opens no connection yet. `connections` is the most that are open at once. */
+export function openDatabase(url: string, connections: number): Database {
+  const where = nameOf(url);
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    application_name: 'trialbed-store',
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    statement_timeout: 120_000,
+    // Longer than the server's own limit: only a connection that no longer answers meets it.
+    query_timeout: 130_000,
+  });
+  // A server that goes away raises `error` on idle clients (through the pool) and on those that are checked out between two
+  // statements. Neither may end the process: the statement that needs the connection reports it.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+  });
+  let closing: Promise<void> | null = null;
+
+  return {
+    async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+      try {
+        return (await pool.query(text, [...values])).rows as Row[];
+      } catch (error) {
+        throw storeError(where, error) ?? error;
+      }
+    },
+
+    async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+      let client: pg.PoolClient;
+      try {
+        client = await pool.connect();
+      } catch (error) {
+        throw storeError(where, error) ?? error;
+      }
+      try {
+        await client.query('begin');
+        const value = await work({ query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[] });
+        await client.query('commit');
+        client.release();
+        return value;
+      } catch (error) {
+        // A connection that cannot roll back is of no more use.
+        const broken = await client.query('rollback').then(
+          () => false,
+          () => true,
+        );
+        client.release(broken);
+        throw storeError(where, error) ?? error;
+      }
+    },
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      closing ??= pool.end();
+      await closing;
+    },
+  };
+}
+
+/** Host, port and database of a URL, without the password. */
+function nameOf(url: string): string {
+  try {
+    const parsed = new URL(url);
+    return `${parsed.host || 'local socket'}${parsed.pathname}`;
+  } catch {
+    return 'the configured address';
+  }
+}

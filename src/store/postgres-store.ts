@@ -1,0 +1,66 @@
+import { addMessage, beginAttempt, findRecord, findSnapshot, finishAttempt, listAttempts, listMessages, putRecord, putSnapshot, setAttemptWorld } from './attempts.ts';
+import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
+import { openDatabase } from './database.ts';
+import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects } from './documents.ts';
+import { migrate, ownMigrations } from './migrate.ts';
+import type { Store } from './store.ts';
+import { findTrial, listTrials, setPhase } from './trials.ts';
+import { addVerdict, listVerdicts } from './verdicts.ts';
+
+export interface StoreOptions {
+  /** URL of a database that exists, of a role that may create a schema in it. */
+  readonly url: string;
+  /** Most connections open at once. Default 8. */
+  readonly connections?: number;
+  /** For the dates of batches and verdicts. Default: the machine's clock. */
+  readonly now?: () => Date;
+}
+
+/**
+ * The store over PostgreSQL, in the schema `trialbed` of the URL's database. Opens no connection until it is used; call `migrate()`
+ * once before anything else.
+ *
+ * Every method may throw: {@link StoreUnavailableError} when the server is out of reach (repeat the call), {@link StoreAccessError} when
+ * it refuses us, {@link StoreMigrationError} when the tables are not those of this version.
+ */
+export async function createStore(options: StoreOptions): Promise<Store> {
+  const database = openDatabase(options.url, options.connections ?? 8);
+  const now = options.now ?? (() => new Date());
+  const migrations = await ownMigrations();
+  return {
+    migrate: async () => ({ applied: await migrate(database, migrations) }),
+
+    putDocuments: ({ cases, agents }) => database.transaction((sql) => putDocuments(sql, cases, agents)),
+    caseDocument: (hash) => caseDocument(database, hash),
+    agentDocument: (hash) => agentDocument(database, hash),
+
+    createBatch: (plan) => database.transaction((sql) => createBatch(sql, plan, now())),
+    batch: (id) => findBatch(database, id),
+    batches: (filter = {}) => listBatches(database, filter),
+    unfinishedBatch: (manifestHash) => unfinishedBatch(database, manifestHash),
+    setBatchState: (id, state) => setBatchState(database, id, state, now()),
+
+    trials: (batch) => listTrials(database, batch),
+    trial: (idOrPrefix) => findTrial(database, idOrPrefix),
+    setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
+
+    beginAttempt: (trial, attempt, startedAt) => database.transaction((sql) => beginAttempt(sql, trial, attempt, startedAt)),
+    setAttemptWorld: (trial, attempt, world) => setAttemptWorld(database, trial, attempt, world),
+    addMessage: (trial, attempt, message) => addMessage(database, trial, attempt, message),
+    messages: (trial, attempt) => listMessages(database, trial, attempt),
+    putRecord: (trial, attempt, record) => database.transaction((sql) => putRecord(sql, trial, attempt, record)),
+    record: (trial, attempt) => findRecord(database, trial, attempt),
+    attempts: (trial) => listAttempts(database, trial),
+    addVerdict: (trial, attempt, verdict) => database.transaction((sql) => addVerdict(sql, trial, attempt, verdict, now())),
+    verdicts: (trial) => listVerdicts(database, trial),
+    finishAttempt: (trial, attempt, summary, endedAt) => database.transaction((sql) => finishAttempt(sql, trial, attempt, summary, endedAt)),
+
+    putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
+    snapshot: (id) => findSnapshot(database, id),
+
+    referenceEffects: (generation, caseHash) => referenceEffects(database, generation, caseHash),
+    putReferenceEffects: (generation, caseHash, effects) => putReferenceEffects(database, generation, caseHash, effects),
+
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}

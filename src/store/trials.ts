@@ -1,0 +1,65 @@
+import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { Sql } from './database.ts';
+import { StoreConflictError, type TrialRow } from './store.ts';
+
+/** In the manifest's order. */
+export async function listTrials(sql: Sql, batch: string): Promise<readonly TrialRow[]> {
+  const rows = await sql.query<Row>(`${SELECT} where t.batch = $1 order by t.ordinal`, [batch]);
+  return rows.map(trialOf);
+}
+
+/**
+ * By id, or by a prefix that only one trial has. A prefix of nothing names no trial.
+ *
+ * @throws {StoreConflictError} when several have it.
+ */
+export async function findTrial(sql: Sql, idOrPrefix: string): Promise<TrialRow | null> {
+  if (idOrPrefix === '' || idOrPrefix.includes('\0')) return null;
+  const pattern = `${idOrPrefix.replaceAll(/[\\%_]/g, '\\$&')}%`;
+  // The id itself sorts before every longer one.
+  const rows = await sql.query<Row>(`${SELECT} where t.id like $1 order by t.id limit 4`, [pattern]);
+  const [first] = rows;
+  if (first === undefined) return null;
+  if (first.id === idOrPrefix || rows.length === 1) return trialOf(first);
+  const ids = rows.slice(0, 3).map((row) => row.id);
+  throw new StoreConflictError(`several trials begin with "${idOrPrefix}": ${ids.join(', ')}${rows.length > 3 ? ', ...' : ''}; give more of the id`);
+}
+
+/** What an older attempt, or a late one of a trial that is done, reports is passed over. */
+export async function setPhase(sql: Sql, trial: string, attempt: number, phase: TrialPhase): Promise<void> {
+  await sql.query(`update trialbed.trials set phase = $3 where id = $1 and attempt = $2 and phase <> 'done'`, [trial, attempt, phase]);
+}
+
+interface Row {
+  readonly id: string;
+  readonly batch: string;
+  readonly case_id: string;
+  readonly case_hash: string;
+  readonly agent_name: string;
+  readonly agent_hash: string;
+  readonly schedule: string;
+  readonly repetition: number;
+  readonly phase: TrialPhase;
+  readonly attempt: number;
+  readonly summary: TrialSummary | null;
+}
+
+const SELECT = `
+  select t.id, t.batch, t.case_id, t.case_hash, t.agent_name, t.agent_hash, t.schedule, t.repetition, t.phase, t.attempt, a.summary
+  from trialbed.trials t left join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt`;
+
+function trialOf(row: Row): TrialRow {
+  return {
+    id: row.id,
+    batch: row.batch,
+    caseId: row.case_id,
+    caseHash: row.case_hash,
+    agentName: row.agent_name,
+    agentHash: row.agent_hash,
+    schedule: row.schedule,
+    repetition: row.repetition,
+    phase: row.phase,
+    attempt: row.attempt,
+    summary: row.summary,
+  };
+}
