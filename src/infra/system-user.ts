@@ -22,7 +22,7 @@ export async function databaseUser(): Promise<SystemUser | null> {
 /** Whether that user can enter the folder; asked of the system, since modes, owners and access lists all count. */
 export async function canEnter(user: SystemUser, folder: string): Promise<boolean> {
   try {
-    await run('/bin/sh', ['-c', 'cd "$1" && test -r .', 'sh', folder], { uid: user.uid, gid: user.gid, cwd: '/' });
+    await run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { uid: user.uid, gid: user.gid, cwd: '/' });
     return true;
   } catch {
     return false;

@@ -81,6 +81,14 @@ export interface Config {
 
 export type Environment = { readonly [name: string]: string | undefined };
 
+/** What a command says about folders, over the environment. */
+export interface Place {
+  /** Default: the working folder of the process. */
+  readonly cwd?: string;
+  /** Instead of `TRIALBED_HOME`; relative to `cwd`. */
+  readonly home?: string;
+}
+
 /** One or more environment variables have values that cannot be used; nothing was started. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -98,10 +106,10 @@ export class ConfigError extends Error {
  * The configuration of a process: what the environment says, and where the services are. With {@link readSettings}, the
  * only reader of the environment. @throws {ConfigError}
  */
-export function readConfig(env: Environment, endpoints: Endpoints): Config {
+export function readConfig(env: Environment, endpoints: Endpoints, place: Place = {}): Config {
   const vars = parse(env);
   return {
-    home: resolve(vars.TRIALBED_HOME),
+    home: homeFolder(vars.TRIALBED_HOME, place),
     store: { url: endpoints.storeUrl },
     worldHosts: endpoints.worldHosts,
     temporal: endpoints.temporal,
@@ -116,11 +124,11 @@ export function readConfig(env: Environment, endpoints: Endpoints): Config {
 }
 
 /** Which services are given, and how to start the others. @throws {ConfigError} */
-export function readSettings(env: Environment): ServiceSettings {
+export function readSettings(env: Environment, place: Place = {}): ServiceSettings {
   const vars = parse(env);
   const caches = env['XDG_CACHE_HOME'] ?? join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
   return {
-    home: resolve(vars.TRIALBED_HOME),
+    home: homeFolder(vars.TRIALBED_HOME, place),
     postgres: vars.TRIALBED_POSTGRES,
     databaseUrl: vars.TRIALBED_DATABASE_URL ?? null,
     worldsUrl: vars.TRIALBED_WORLDS_URL ?? null,
@@ -130,6 +138,20 @@ export function readSettings(env: Environment): ServiceSettings {
     path: env['PATH'] ?? '',
     cacheFolder: join(caches, 'trialbed'),
   };
+}
+
+/** Those of the named variables that are set in this process, for an agent that was promised them. */
+export function readVariables(names: readonly string[]): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = process.env[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function homeFolder(fromEnvironment: string, place: Place): string {
+  return resolve(place.cwd ?? process.cwd(), place.home ?? fromEnvironment);
 }
 
 const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/[^/]+/, 'a URL such as postgres://user:password@host:5432/database');

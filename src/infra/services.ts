@@ -1,0 +1,140 @@
+import type { Endpoints, ServiceSettings, TemporalEndpoint, WorldHostConfig } from '../worker/config.ts';
+import { type Arrangement, arrange } from './plan.ts';
+import { ensureDatabase } from './postgres-url.ts';
+import type { StartedServices, SupervisorStatus } from './protocol.ts';
+import { endSupervisor, type SupervisorConnection, ServicesError, supervisorStatus, useSupervisor } from './supervisor-client.ts';
+import { prepareTemporal } from './temporal-ready.ts';
+
+/** The right to use the services, until it is released or the process ends. */
+export interface ServicesLease extends AsyncDisposable {
+  readonly endpoints: Endpoints;
+  /** Address of Temporal's web interface; null where the server is not ours. */
+  readonly temporalUi: string | null;
+  /** What a person should know: a fall-back, data in another folder. */
+  readonly notes: readonly string[];
+  /** Settles with an error when the services are gone for good while the lease was held; with null after the release. */
+  readonly ended: Promise<Error | null>;
+  /** Ends the use. When this was the last user, resolves after every service has stopped. */
+  release(): Promise<void>;
+}
+
+export interface AcquireOptions {
+  /** Hears what takes long, a line at a time. */
+  readonly progress?: (text: string) => void;
+}
+
+/**
+ * Gives the services that the settings ask for, starting what is missing. All processes that name the same home share them; they
+ * stop with their last user, however that ends, unless {@link up} keeps them.
+ *
+ * @throws {ConfigError} the settings contradict each other
+ * @throws {ServicesError} a service could not be started
+ * @throws {PostgresUnreachableError} a given Postgres does not answer or refuses
+ * @throws {TemporalUnreachableError} Temporal does not answer
+ * @throws {SearchAttributesError} the namespace lacks our search attributes and we may not make them
+ */
+export async function acquireServices(settings: ServiceSettings, options: AcquireOptions = {}): Promise<ServicesLease> {
+  const arrangement = arrange(settings);
+  const progress = options.progress ?? (() => undefined);
+  const given: StartedServices = { storeUrl: null, worlds: null, temporal: null, notes: [] };
+  const supervised = arrangement.allGiven ? null : await Supervised.start(arrangement, progress);
+  try {
+    const started = supervised?.services ?? given;
+    const endpoints = endpointsOf(arrangement, settings, started);
+    // What the supervisor made is ready; what was given may lack our databases and search attributes.
+    const databases = [...(arrangement.storeUrl === null ? [] : [arrangement.storeUrl]), ...(arrangement.worlds === null ? [] : [arrangement.worlds.adminUrl])];
+    await Promise.all([...databases.map(ensureDatabase), prepareTemporal(endpoints.temporal)]);
+    const ended = Promise.withResolvers<Error | null>();
+    supervised?.lost.then((error) => ended.resolve(error));
+    const release = async (): Promise<void> => {
+      await supervised?.release();
+      ended.resolve(null);
+    };
+    return { endpoints, temporalUi: started.temporal?.uiUrl ?? null, notes: started.notes, ended: ended.promise, release, [Symbol.asyncDispose]: release };
+  } catch (error) {
+    await supervised?.release();
+    throw error;
+  }
+}
+
+/** Starts the services and keeps them when no user is left, until {@link down}. Errors as {@link acquireServices}. */
+export async function up(settings: ServiceSettings, options: AcquireOptions = {}): Promise<{ readonly endpoints: Endpoints; readonly temporalUi: string | null; readonly notes: readonly string[] }> {
+  const { plan, allGiven } = arrange(settings);
+  await using lease = await acquireServices(settings, options);
+  if (!allGiven) {
+    const connection = await useSupervisor(plan, () => undefined);
+    await connection.pin();
+    await connection.release();
+  }
+  return { endpoints: lease.endpoints, temporalUi: lease.temporalUi, notes: lease.notes };
+}
+
+export interface DownReport {
+  /** `users`: processes still use the services, which stop with the last of them. */
+  readonly result: 'stopped' | 'users' | 'not running';
+  readonly users: readonly number[];
+}
+
+/** Takes {@link up} back. With `force` the services stop under their users too. */
+export async function down(settings: Pick<ServiceSettings, 'home'>, options: { readonly force?: boolean } = {}): Promise<DownReport> {
+  const users = await endSupervisor(settings.home, options.force ?? false);
+  if (users === null) return { result: 'not running', users: [] };
+  return { result: users.length === 0 ? 'stopped' : 'users', users };
+}
+
+/** What runs for the home; null when nothing does. */
+export function status(settings: Pick<ServiceSettings, 'home'>): Promise<SupervisorStatus | null> {
+  return supervisorStatus(settings.home);
+}
+
+function endpointsOf(arrangement: Arrangement, settings: ServiceSettings, started: StartedServices): Endpoints {
+  const storeUrl = arrangement.storeUrl ?? started.storeUrl;
+  const worlds: WorldHostConfig | null = arrangement.worlds ?? started.worlds;
+  const temporal: TemporalEndpoint | null = settings.temporal ?? (started.temporal === null ? null : { address: started.temporal.address, namespace: 'default' });
+  if (storeUrl === null || worlds === null || temporal === null) throw new ServicesError('supervisor', 'the supervisor did not start all that its plan asks for');
+  return { storeUrl, worldHosts: [worlds], temporal };
+}
+
+/** A use of the supervisor that outlives the supervisor's own death: another is started, which finds the same ports and data. */
+class Supervised {
+  readonly services: StartedServices;
+  readonly lost: Promise<Error>;
+  #connection: SupervisorConnection;
+  #released = false;
+  #reconnecting: Promise<unknown> = Promise.resolve();
+
+  static async start(arrangement: Arrangement, progress: (text: string) => void): Promise<Supervised> {
+    return new Supervised(arrangement, await useSupervisor(arrangement.plan, progress));
+  }
+
+  private constructor(arrangement: Arrangement, connection: SupervisorConnection) {
+    this.services = connection.services;
+    this.#connection = connection;
+    this.lost = this.#watch(arrangement);
+  }
+
+  async release(): Promise<void> {
+    if (this.#released) return;
+    this.#released = true;
+    await this.#reconnecting;
+    await this.#connection.release();
+  }
+
+  async #watch({ plan }: Arrangement): Promise<Error> {
+    for (;;) {
+      await this.#connection.ended;
+      if (this.#released) return new Promise<never>(() => undefined);
+      try {
+        const again = useSupervisor(plan, () => undefined);
+        this.#reconnecting = again.catch(() => undefined);
+        this.#connection = await again;
+      } catch (error) {
+        return error instanceof Error ? error : new ServicesError('supervisor', String(error));
+      }
+      const addresses = (services: StartedServices): string => JSON.stringify([services.storeUrl, services.worlds, services.temporal]);
+      if (addresses(this.#connection.services) !== addresses(this.services)) {
+        return new ServicesError('supervisor', 'the services were started again, but not where they were before; run the command again');
+      }
+    }
+  }
+}
