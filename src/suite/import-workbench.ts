@@ -81,7 +81,8 @@ function readAll(data: string, domains: readonly string[]): readonly Task[] {
   problems.push(...dataProblems(data, [DIRECTORY, ...toolkitsOf(domains)]));
   for (const task of tasks) {
     // The suite would read it as the result of an earlier step.
-    if (JSON.stringify(task.gold).includes('${')) problems.push(`${task.domain}, row ${task.row}: a value of the solution holds "\${", which a step cannot say`);
+    if (JSON.stringify(task.gold).includes('${'))
+      problems.push(`${task.domain}, row ${task.row}: a value of the solution holds "\${", which a step cannot say`);
   }
   if (problems.length > 0) throw new WorkbenchDataError(problems);
   return tasks;

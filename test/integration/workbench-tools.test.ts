@@ -49,7 +49,11 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
       ['company_directory.find_email_address', { name: '' }, 'Name not provided.'],
       ['company_directory.find_email_address', { name: 'Nadia' }, ['nadia.moreau@atlas.com']],
       ['company_directory.find_email_address', { name: 'Lena Schmidt' }, []],
-      ['company_directory.find_email_address', { name: '^a[a-z]+\\.' }, ['aisha.chen@atlas.com', 'anaya.patel@atlas.com', 'amir.ali@atlas.com', 'akira.sato@atlas.com']],
+      [
+        'company_directory.find_email_address',
+        { name: '^a[a-z]+\\.' },
+        ['aisha.chen@atlas.com', 'anaya.patel@atlas.com', 'amir.ali@atlas.com', 'akira.sato@atlas.com'],
+      ],
 
       ['email.get_email_information_by_id', { field: 'body' }, 'Email ID not provided.'],
       ['email.get_email_information_by_id', { email_id: '00000373', field: null }, 'Field not provided.'],
@@ -174,7 +178,10 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
     });
 
     it('searches customers by pattern and by date, five at most, nulls never', async () => {
-      const found = (await world.call('customer_relationship_manager.search_customers', { status: 'won|lost', last_contact_date_max: '2023-11-20' })) as JsonObject[];
+      const found = (await world.call('customer_relationship_manager.search_customers', {
+        status: 'won|lost',
+        last_contact_date_max: '2023-11-20',
+      })) as JsonObject[];
       expect(found).toHaveLength(5);
       expect(found.every((customer) => ['Won', 'Lost'].includes(String(customer.status)) && String(customer.last_contact_date) <= '2023-11-20')).toBe(true);
       expect(found.some((customer) => customer.customer_phone === null)).toBe(true);
@@ -237,7 +244,12 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
         { change: 'insert', after: { ...sent, email_id: '501', 'sender/recipient': 'q@y.z', subject: 'FW: s', body: 'b' } },
         {
           change: 'insert',
-          after: { ...sent, email_id: '502', 'sender/recipient': 'santiago.martinez@atlas.com', subject: 'Task Update on Develop prototype for payment gateway' },
+          after: {
+            ...sent,
+            email_id: '502',
+            'sender/recipient': 'santiago.martinez@atlas.com',
+            subject: 'Task Update on Develop prototype for payment gateway',
+          },
         },
         { change: 'delete', after: null },
       ]);
@@ -258,8 +270,12 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
       await using world = await bench.open();
       const task = { task_name: 'n', assigned_to_email: 'Carlos.Rodriguez@atlas.com', list_name: 'Backlog', due_date: '2023-12-01', board: 'Design' };
       expect(await world.call('project_management.create_task', task)).toBe('00000300');
-      expect(await world.call('project_management.update_task', { task_id: '00000300', field: 'list_name', new_value: 'Completed' })).toBe('Task updated successfully.');
-      expect(await world.call('project_management.update_task', { task_id: '00000300', field: 'task_id', new_value: '00000149' })).toBe('Task updated successfully.');
+      expect(await world.call('project_management.update_task', { task_id: '00000300', field: 'list_name', new_value: 'Completed' })).toBe(
+        'Task updated successfully.',
+      );
+      expect(await world.call('project_management.update_task', { task_id: '00000300', field: 'task_id', new_value: '00000149' })).toBe(
+        'Task updated successfully.',
+      );
       // The first row of an id is the one that is read; all are deleted.
       expect(await world.call('project_management.get_task_information_by_id', { task_id: '00000149', field: 'board' })).toEqual({ board: 'Front end' });
       expect(await world.call('project_management.delete_task', { task_id: '00000149' })).toBe('Task deleted successfully.');
@@ -280,7 +296,9 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
       await using world = await bench.open();
       const event = { event_name: 'Talk', participant_email: 'A@B.c', event_start: '2023-12-01 09:00:00', duration: '30' };
       expect(await world.call('calendar.create_event', event)).toBe('00000300');
-      expect(await world.call('calendar.update_event', { event_id: '00000300', field: 'participant_email', new_value: 'Q@R.s' })).toBe('Event updated successfully.');
+      expect(await world.call('calendar.update_event', { event_id: '00000300', field: 'participant_email', new_value: 'Q@R.s' })).toBe(
+        'Event updated successfully.',
+      );
       expect(await world.call('calendar.update_event', { event_id: '00000300', field: 'room', new_value: '7' })).toBe('Event updated successfully.');
       expect(await world.call('calendar.get_event_information_by_id', { event_id: '00000300', field: 'room' })).toEqual({ room: '7' });
       expect(await world.call('calendar.get_event_information_by_id', { event_id: '00000013', field: 'room' })).toEqual({ room: null });
@@ -300,9 +318,9 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
       await using world = await bench.open();
       const added = { customer_name: 'N', assigned_to_email: 'A@b.c', status: 'whatever', customer_email: 'N@X' };
       expect(await world.call('customer_relationship_manager.add_customer', added)).toBe('00000200');
-      expect(await world.call('customer_relationship_manager.update_customer', { customer_id: '00000200', field: 'assigned_to_email', new_value: 'Q@b.c' })).toBe(
-        'Customer updated successfully.',
-      );
+      expect(
+        await world.call('customer_relationship_manager.update_customer', { customer_id: '00000200', field: 'assigned_to_email', new_value: 'Q@b.c' }),
+      ).toBe('Customer updated successfully.');
       expect(await world.call('customer_relationship_manager.search_customers', { customer_name: '^n$' })).toEqual([
         {
           customer_id: '00000200',

@@ -78,7 +78,9 @@ describe('the published runs', () => {
   it.skipIf(folder === null)('hold 3 calls that do not parse, 81 of unknown tools, and 74 writes with an argument that their tool does not have', () => {
     const tools = new Map([DIRECTORY, ...Object.values(TOOLKITS)].flatMap((toolkit) => toolkit.tools({ compat: false })).map((tool) => [tool.name, tool]));
     const counts = { calls: 0, unreadable: 0, unknown: 0, wrongWrites: 0, wrongReads: 0 };
-    for (const line of readFileSync(join(folder ?? '', 'workbench', 'recorded_runs.jsonl'), 'utf8').trim().split('\n')) {
+    for (const line of readFileSync(join(folder ?? '', 'workbench', 'recorded_runs.jsonl'), 'utf8')
+      .trim()
+      .split('\n')) {
       for (const source of (JSON.parse(line) as { predicted: string[] }).predicted) {
         counts.calls += 1;
         const call = parseCall(source);

@@ -82,11 +82,31 @@ describe('import of a small data folder', () => {
       (data: string) => writeFile(join(data, 'emails.csv'), 'email_id,inbox/outbox,sender/recipient,subjekt,sent_datetime,body\n'),
       /has no column "subject" \(it has "subjekt"\)/,
     ],
-    ['an unknown tool', ['email'], (data: string) => writeTasks(data, [deletion(`['email.delete_mail.func(email_id="1")']`)]), /row 0: unknown tool "email\.delete_mail" \(did you mean "email\.delete_email"\?\)/],
-    ['an unknown argument', ['email'], (data: string) => writeTasks(data, [deletion(`['email.delete_email.func(id="1")']`)]), /call of email\.delete_email: Unrecognized key: "id"/],
-    ['a call that does not parse', ['email'], (data: string) => writeTasks(data, [deletion(`['email.delete_email.func(email_id="1"']`)]), /row 0: call .*: expected "\)"/],
+    [
+      'an unknown tool',
+      ['email'],
+      (data: string) => writeTasks(data, [deletion(`['email.delete_mail.func(email_id="1")']`)]),
+      /row 0: unknown tool "email\.delete_mail" \(did you mean "email\.delete_email"\?\)/,
+    ],
+    [
+      'an unknown argument',
+      ['email'],
+      (data: string) => writeTasks(data, [deletion(`['email.delete_email.func(id="1")']`)]),
+      /call of email\.delete_email: Unrecognized key: "id"/,
+    ],
+    [
+      'a call that does not parse',
+      ['email'],
+      (data: string) => writeTasks(data, [deletion(`['email.delete_email.func(email_id="1"']`)]),
+      /row 0: call .*: expected "\)"/,
+    ],
     ['a solution that is no list', ['email'], (data: string) => writeTasks(data, [deletion('x')]), /column "answer" is no list of strings: expected "\["/],
-    ['a value that a step cannot say', ['email'], (data: string) => writeTasks(data, [deletion(`['email.delete_email.func(email_id="\${a}")']`)]), /holds "\$\{"/],
+    [
+      'a value that a step cannot say',
+      ['email'],
+      (data: string) => writeTasks(data, [deletion(`['email.delete_email.func(email_id="\${a}")']`)]),
+      /holds "\$\{"/,
+    ],
   ])('refuses %s and writes nothing', async (_, domains, spoil, message) => {
     const data = await smallData();
     await spoil(data);
@@ -169,7 +189,7 @@ async function smallData(): Promise<string> {
   await writeFile(join(data, 'email_addresses.csv'), 'ada@atlas.com\n');
   await writeFile(
     join(data, 'emails.csv'),
-    "email_id,inbox/outbox,sender/recipient,subject,sent_datetime,body\n00000001,inbox,ada@atlas.com,it's done,2023-11-01 10:00:00,\"Sam,\\nit's done\"\n",
+    'email_id,inbox/outbox,sender/recipient,subject,sent_datetime,body\n00000001,inbox,ada@atlas.com,it\'s done,2023-11-01 10:00:00,"Sam,\\nit\'s done"\n',
   );
   await writeTasks(data, [deletion(SOLUTION), NOTHING]);
   return data;
@@ -188,7 +208,10 @@ const SOLUTION = `['email.delete_email.func(email_id="00000001")']`;
 
 async function writeTasks(data: string, rows: readonly Row[]): Promise<void> {
   const lines = rows.map(([query, answer, template, domains]) => [query, answer, template, template, domains].map(quote).join(','));
-  await writeFile(join(data, 'queries_and_answers', 'email_queries_and_answers.csv'), `"query","answer","base_template","chosen_template","domains"\n${lines.join('\n')}\n`);
+  await writeFile(
+    join(data, 'queries_and_answers', 'email_queries_and_answers.csv'),
+    `"query","answer","base_template","chosen_template","domains"\n${lines.join('\n')}\n`,
+  );
 }
 
 function quote(cell: string): string {

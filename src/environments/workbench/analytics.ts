@@ -11,7 +11,15 @@ const VISITS: OrderedTable = {
 };
 const PLOTS: OrderedTable = { name: 'plots', id: 'file_path', columns: ['file_path'] };
 
-const PLOT_VALUES = ['total_visits', 'session_duration_seconds', 'user_engaged', 'visits_direct', 'visits_referral', 'visits_search_engine', 'visits_social_media'];
+const PLOT_VALUES = [
+  'total_visits',
+  'session_duration_seconds',
+  'user_engaged',
+  'visits_direct',
+  'visits_referral',
+  'visits_search_engine',
+  'visits_social_media',
+];
 const PLOT_TYPES = ['bar', 'line', 'scatter', 'histogram'];
 const BAD_VALUE =
   "Value to plot must be one of 'total_visits', 'session_duration_seconds', 'user_engaged', 'direct', 'referral', 'search engine', 'social media'";

@@ -118,10 +118,11 @@ const updateEvent = defineTool({
     if (EVENTS.columns.includes(field)) await setCell(db, EVENTS, id, field, cell);
     else {
       // The field's name is not checked: an unknown one becomes a new column.
-      await db.query(
-        `update calendar_events set added_columns = coalesce(added_columns, '{}') || jsonb_build_object($2::text, $3::text) where event_id = $1`,
-        [id, field, cell],
-      );
+      await db.query(`update calendar_events set added_columns = coalesce(added_columns, '{}') || jsonb_build_object($2::text, $3::text) where event_id = $1`, [
+        id,
+        field,
+        cell,
+      ]);
     }
     return 'Event updated successfully.';
   },

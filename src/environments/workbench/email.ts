@@ -49,7 +49,10 @@ const searchEmails = defineTool({
   effect: 'read',
   failures: ['invalid_date'],
   async run({ query, date_min: dateMin, date_max: dateMax }, { db }) {
-    const words = (query ?? '').toLowerCase().split(/\s+/).filter((word) => word !== '');
+    const words = (query ?? '')
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '');
     const first = given(dateMin) ? dateTime(dateMin).slice(0, 10) : null;
     const last = given(dateMax) ? dateTime(dateMax).slice(0, 10) : null;
     const rows = await db.query<Cells>(

@@ -40,7 +40,10 @@ export default function workbench(options: JsonObject): Environment {
 
 const optionsSchema = z.strictObject({
   data: z.string().min(1),
-  domains: z.array(z.enum(DOMAINS)).min(1).default([...DOMAINS]),
+  domains: z
+    .array(z.enum(DOMAINS))
+    .min(1)
+    .default([...DOMAINS]),
   compat: z.boolean().default(false),
 });
 

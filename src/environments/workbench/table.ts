@@ -49,7 +49,10 @@ export async function nextId(db: WorldSql, table: OrderedTable): Promise<string>
   const rows = await db.query<{ largest: string | null }>(`select max(${id} collate "C") as largest from ${quoted(table.name)}`);
   const largest = rows[0]?.largest ?? null;
   if (largest === null || !/^\s*[+-]?\d+\s*$/.test(largest)) {
-    throw new ToolFailure('id_not_a_number', `The largest ${table.id} is ${largest === null ? 'missing' : `"${largest}"`}, so that no new one can be made. Nothing was changed.`);
+    throw new ToolFailure(
+      'id_not_a_number',
+      `The largest ${table.id} is ${largest === null ? 'missing' : `"${largest}"`}, so that no new one can be made. Nothing was changed.`,
+    );
   }
   return String(BigInt(largest.trim()) + 1n);
 }

@@ -101,7 +101,13 @@ function goldCall(source: string, report: (problem: string) => void): GoldCall[]
   const tools = Object.values(TOOLKITS).flatMap((toolkit) => toolkit.tools({ compat: false }));
   const tool = tools.find((candidate) => candidate.name === call.tool);
   const checked = tool?.input.safeParse(call.args);
-  if (!tool) report(`unknown tool "${call.tool}"${meant(call.tool, tools.map((candidate) => candidate.name))}`);
+  if (!tool)
+    report(
+      `unknown tool "${call.tool}"${meant(
+        call.tool,
+        tools.map((candidate) => candidate.name),
+      )}`,
+    );
   else if (checked && !checked.success) report(`call of ${call.tool}: ${checked.error.issues.map((issue) => issue.message).join('; ')}`);
   return [{ tool: call.tool, args: call.args }];
 }
@@ -109,7 +115,10 @@ function goldCall(source: string, report: (problem: string) => void): GoldCall[]
 function missing(file: string): string {
   const folder = join(file, '..');
   if (!existsSync(folder)) return `folder ${folder} does not exist; name the folder that holds the WorkBench data`;
-  const near = nearest(file, readdirSync(folder).map((name) => join(folder, name)));
+  const near = nearest(
+    file,
+    readdirSync(folder).map((name) => join(folder, name)),
+  );
   return `${file} does not exist${near === null ? '' : ` (there is ${near})`}`;
 }
 
