@@ -40,6 +40,16 @@ export class DeliveryAttempt {
     return this.#commands;
   }
 
+  /** MAIL was accepted and nobody named: no attempt to deliver to anyone. */
+  get empty(): boolean {
+    return this.#commands === 0 && this.#senderCode < 400;
+  }
+
+  /** The same sender again, after DATA was refused for want of a recipient: the transaction goes on. */
+  again(): DeliveryAttempt {
+    return new DeliveryAttempt(this.from, this.#senderCode);
+  }
+
   /** Notes the reply to a RCPT command. An address named twice is one recipient, with its last reply. */
   answered(address: string, code: number): void {
     this.#commands += 1;

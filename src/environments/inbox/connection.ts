@@ -83,8 +83,14 @@ class InboxConnection extends SMTPConnection {
 
   override handler_DATA(command: Buffer, callback: () => void): void {
     const data: Handler = (line, done) => super.handler_DATA(line, done);
-    if (this.session.envelope.rcptTo.length > 0) data(command, callback);
-    else this.#afterRecording(data, command, callback);
+    if (this.session.envelope.rcptTo.length > 0) {
+      data(command, callback);
+      return;
+    }
+    const speaker = this.#speaker();
+    const attempt = speaker?.open ?? null;
+    this.#afterRecording(data, command, callback);
+    if (speaker !== null && attempt !== null && this.session.envelope.mailFrom) speaker.open = attempt.again();
   }
 
   override handler_RSET(command: Buffer, callback: () => void): void {
@@ -106,11 +112,11 @@ class InboxConnection extends SMTPConnection {
   #afterRecording(handler: Handler, command: Buffer, callback: () => void): void {
     const speaker = this.#speaker();
     const attempt = speaker?.open ?? null;
-    if (speaker === null || attempt === null) {
+    if (speaker !== null) speaker.open = null;
+    if (speaker === null || attempt === null || attempt.empty) {
       handler(command, callback);
       return;
     }
-    speaker.open = null;
     void this.#record(speaker, attempt, attempt.refusal()).then(() => handler(command, callback));
   }
 

@@ -60,17 +60,18 @@ export interface InboxOptions {
 export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDisposable> {
   const limits = { ...INBOX_LIMITS, ...options.limits };
   const log = options.log.child({ service: 'inbox' });
-  const recording = new Set<Promise<void>>();
-  const record = (speaker: Speaker, attempt: DeliveryAttempt, reason: RefusalReason, raw: Buffer = NOTHING): Promise<void> => {
-    const task = attempt
-      .refuse(speaker, raw, reason)
-      .catch((error: unknown) => {
-        if (!(error instanceof FencedError)) log.warn({ err: error, world: speaker.service.worldId, reason }, 'refused delivery attempt not recorded');
-      })
-      .finally(() => recording.delete(task));
-    recording.add(task);
+  const tasks = new Set<Promise<void>>();
+  const track = (work: Promise<void>): Promise<void> => {
+    const task = work.finally(() => tasks.delete(task));
+    tasks.add(task);
     return task;
   };
+  const record = (speaker: Speaker, attempt: DeliveryAttempt, reason: RefusalReason, raw: Buffer = NOTHING): Promise<void> =>
+    track(
+      attempt.refuse(speaker, raw, reason).catch((error: unknown) => {
+        if (!(error instanceof FencedError)) log.warn({ err: error, world: speaker.service.worldId, reason }, 'refused delivery attempt not recorded');
+      }),
+    );
 
   const server = new InboxServer(
     {
@@ -109,12 +110,14 @@ export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDi
           done(new SmtpReply(503, 'Error: need MAIL command'));
           return;
         }
-        receive(stream, speaker, attempt).then(
-          (reply) => (typeof reply === 'string' ? done(null, reply) : done(reply)),
-          (error: unknown) => {
-            log.error({ err: error, world: speaker.service.worldId }, 'outcome of a delivery unknown; connection ended without a reply');
-            connectionOf(session)?._socket.destroy();
-          },
+        void track(
+          receive(stream, speaker, attempt).then(
+            (reply) => (typeof reply === 'string' ? done(null, reply) : done(reply)),
+            (error: unknown) => {
+              log.error({ err: error, world: speaker.service.worldId }, 'outcome of a delivery unknown; connection ended without a reply');
+              connectionOf(session)?._socket.destroy();
+            },
+          ),
         );
       },
       onClose: (session) => {
@@ -122,6 +125,7 @@ export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDi
         const attempt = speaker?.open;
         if (speaker === undefined || !attempt) return;
         speaker.open = null;
+        if (attempt.empty) return;
         const refusal = attempt.refusal();
         void record(speaker, attempt, refusal === 'abandoned' ? 'connection_lost' : refusal);
       },
@@ -172,13 +176,15 @@ export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDi
     host: options.listen,
     port,
     async [Symbol.asyncDispose]() {
+      const open = [...server.connections];
       await new Promise<void>((resolve) => {
-        const closed = () => resolve();
-        server.close(closed);
-        for (const connection of server.connections) if (connection._dataStream === false) connection.close();
+        server.close(() => resolve());
+        for (const connection of open) if (connection._dataStream === false) connection.close();
       });
-      for (const connection of server.connections) connection._socket.destroy();
-      await Promise.all(recording);
+      await Promise.all(open.map(({ _socket: socket }) => socket.closed || new Promise((resolve) => socket.once('close', resolve).destroy())));
+      // What a lost connection leaves to record comes in the turn after its close.
+      await new Promise((resolve) => setImmediate(resolve));
+      while (tasks.size > 0) await Promise.all(tasks);
     },
   };
 }
