@@ -31,7 +31,10 @@ export async function openBench(postgresUrl: string, options: JsonObject): Promi
   let opened = 0;
   return {
     tools: environment.environment.tools,
-    open: () => openWorld(worlds, environment, `workbench-${process.pid}-${(opened += 1)}`),
+    open: () => {
+      opened += 1;
+      return openWorld(worlds, environment, `workbench-${process.pid}-${opened}`);
+    },
     [Symbol.asyncDispose]: () => worlds[Symbol.asyncDispose](),
   };
 }
@@ -47,7 +50,10 @@ async function openWorld(worlds: Worlds, environment: LoadedEnvironment, owner: 
   const world = await worlds.open(ref);
   let calls = 0;
   return {
-    call: (tool, args) => callTool(world, environment, `op${(calls += 1)}`, tool, args),
+    call: (tool, args) => {
+      calls += 1;
+      return callTool(world, environment, `op${calls}`, tool, args);
+    },
     effects: async () => (await world.observe()).effects.filter((effect) => effect.kind === 'row'),
     async [Symbol.asyncDispose]() {
       await world.fence({ drainMs: 1_000 });

@@ -21,7 +21,8 @@ export function toPostgresPattern(pattern: string): string {
   for (let i = 0; i < pattern.length; i += 1) {
     const char = pattern.charAt(i);
     if (char === '\\') {
-      const next = pattern.charAt((i += 1));
+      i += 1;
+      const next = pattern.charAt(i);
       out += !inClass && next === 'b' ? '\\y' : !inClass && next === 'B' ? '\\Y' : char + next;
       continue;
     }
