@@ -6,6 +6,7 @@ export default defineConfig({
     // Tests start servers and workers of their own: a process for each file keeps one file's native handles out of the next.
     pool: 'forks',
     maxWorkers: 2,
+    reporters: ['default', './test/harness/reporter.ts'],
     globalSetup: ['test/harness/services.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 
@@ -31,12 +32,12 @@ export async function readHomeState(home: string): Promise<HomeState> {
   return schema.parse(JSON.parse(text));
 }
 
-/** Only the supervisor, which holds the home's lock, writes. */
-export async function writeHomeState(home: string, state: HomeState): Promise<void> {
+/** Only the supervisor, which holds the home's lock, writes; synchronously, since its services report side by side. */
+export function writeHomeState(home: string, state: HomeState): void {
   const file = stateFile(home);
-  await mkdir(home, { recursive: true });
-  await writeFile(`${file}.partial`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${file}.partial`, file);
+  mkdirSync(home, { recursive: true });
+  writeFileSync(`${file}.partial`, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.partial`, file);
 }
 
 function stateFile(home: string): string {

@@ -92,11 +92,6 @@ export async function startProcess(program: string, args: readonly string[], opt
   };
 }
 
-/** Whether a process of this id exists, ours or not. A zombie does not count. */
-export async function isAlive(pid: number): Promise<boolean> {
-  return (await startMark(pid)) !== null;
-}
-
 /**
  * What tells this process from a later one with the same id: the moment of its start as the system states it.
  * Null when there is no such process.

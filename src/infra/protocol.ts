@@ -45,8 +45,8 @@ export type ToSupervisor =
 /** A line from the supervisor. */
 export type FromSupervisor =
   | { readonly type: 'progress'; readonly text: string }
-  | { readonly type: 'ready'; readonly services: StartedServices }
-  | { readonly type: 'failed'; readonly code: string; readonly message: string }
+  | { readonly type: 'ready'; readonly pid: number; readonly services: StartedServices }
+  | { readonly type: 'failed'; readonly pid: number; readonly code: string; readonly message: string }
   /** It stops and takes no new user; the connection ends when everything has stopped. */
   | { readonly type: 'stopping' }
   | { readonly type: 'released' }
@@ -59,7 +59,10 @@ export function send(socket: Socket, message: ToSupervisor | FromSupervisor): vo
 
 /** Calls back for each message; both ends are of the same version of this program, so their shape is not checked. */
 export function onMessage<M extends ToSupervisor | FromSupervisor>(socket: Socket, listener: (message: M) => void): void {
-  createInterface({ input: socket }).on('line', (line) => listener(JSON.parse(line) as M));
+  const lines = createInterface({ input: socket });
+  lines.on('line', (line) => listener(JSON.parse(line) as M));
+  // The interface repeats the socket's error, which its owner handles where it hears of the end.
+  lines.on('error', () => undefined);
 }
 
 /**

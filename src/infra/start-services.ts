@@ -153,7 +153,7 @@ class Starter {
     const port = await freePort();
     if (before !== undefined) this.#notes.push(`port ${before}, which ${name} had before, is taken; it has ${port} now`);
     this.#state.ports[name] = port;
-    await writeHomeState(this.#plan.home, this.#state);
+    writeHomeState(this.#plan.home, this.#state);
     return port;
   }
 
@@ -161,7 +161,7 @@ class Starter {
     const mark = await startMark(process.pid);
     this.#state.running = this.#state.running.filter((entry) => entry.name !== name);
     if (mark !== null) this.#state.running.push({ name, pid: process.pid, mark });
-    await writeHomeState(this.#plan.home, this.#state);
+    writeHomeState(this.#plan.home, this.#state);
     const ended = process.exited.then(({ code, signal }) => (signal === null ? `exit code ${code}` : `signal ${signal}`));
     return { id: String(process.pid), ended, stop };
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ServicePlan } from './plan.ts';
+import { startMark } from './process.ts';
 import { type FromSupervisor, onMessage, type StartedServices, type SupervisorStatus, send, socketPath, type ToSupervisor } from './protocol.ts';
 
 /** The services that a command needs could not be started. */
@@ -81,7 +82,7 @@ export async function endSupervisor(home: string, force: boolean): Promise<reado
     socket.destroy();
     return status.users;
   }
-  await ended;
+  await (status === null ? ended : gone(ended, status.pid));
   return [];
 }
 
@@ -102,7 +103,7 @@ async function acquire(socket: Socket, plan: ServicePlan, progress: (text: strin
   if (first.type === 'failed') {
     // What it started is being stopped; a caller that ends now leaves nothing behind.
     if (first.code === 'services_differ') socket.destroy();
-    await ended;
+    else await gone(ended, first.pid);
     throw new ServicesError(first.code, first.message);
   }
   if (first.type !== 'ready') throw new ServicesError('supervisor', `the supervisor answered ${first.type} to a request for services`);
@@ -126,7 +127,7 @@ async function acquire(socket: Socket, plan: ServicePlan, progress: (text: strin
         released = resolve;
       });
       send(socket, { type: 'release' });
-      await Promise.race([done, ended]);
+      await Promise.race([done, gone(ended, first.pid)]);
       socket.destroy();
     },
   };
@@ -167,6 +168,12 @@ function startSupervisor(plan: ServicePlan): StartedSupervisor {
 async function logTail(home: string): Promise<string> {
   const lines = (await readFile(join(home, 'logs', 'supervisor.log'), 'utf8').catch(() => '')).trim().split('\n');
   return lines.slice(-5).join('\n');
+}
+
+/** Resolves when the connection and then the process behind it have ended, so that a command that ends next leaves nothing. */
+async function gone(ended: Promise<undefined>, pid: number): Promise<void> {
+  await ended;
+  for (let waited = 0; waited < 5_000 && (await startMark(pid)) !== null; waited += 10) await sleep(10);
 }
 
 function endOf(socket: Socket): Promise<undefined> {

@@ -26,7 +26,7 @@ export async function supervise(plan: ServicePlan, log: (text: string) => void):
     if (await endLeftover(pid, mark, ['SIGINT'], 10_000)) log(`ended ${name} (process ${pid}), which a killed supervisor had left`);
   }
   state.running = [];
-  await writeHomeState(plan.home, state);
+  writeHomeState(plan.home, state);
   const supervisor = new Supervisor(plan, state, log);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => supervisor.stop(`signal ${signal}`));
   await supervisor.run();
@@ -62,7 +62,7 @@ class Supervisor {
       clearTimeout(firstUser);
       await this.#services?.stop();
       this.#state.running = [];
-      await writeHomeState(this.#plan.home, this.#state);
+      writeHomeState(this.#plan.home, this.#state);
       this.#log('all services have stopped');
       // Removes the socket file; only then do those who wait learn that all is over, and may start anew.
       const closed = new Promise((resolve) => server.close(resolve));
@@ -87,11 +87,11 @@ class Supervisor {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'services';
       const message = error instanceof Error ? error.message : String(error);
       this.#log(`failed: ${message}`);
-      this.#tellUsers({ type: 'failed', code, message });
+      this.#tellUsers({ type: 'failed', pid: process.pid, code, message });
       return;
     }
     this.#log('all services run');
-    this.#tellUsers({ type: 'ready', services: this.#services.started });
+    this.#tellUsers({ type: 'ready', pid: process.pid, services: this.#services.started });
     for (const service of this.#services.kept) service.lost.then((error) => this.stop(error.message));
     this.#stopIfUnused();
     await this.#stopRequested.promise;
@@ -146,11 +146,11 @@ class Supervisor {
     if (this.#stopping) return send(socket, { type: 'stopping' });
     if (!samePlan(plan, this.#plan)) {
       const message = `the services of ${this.#plan.home} run with other settings of Postgres or Temporal; end their users, run "trialbed down", then try again`;
-      return send(socket, { type: 'failed', code: 'services_differ', message });
+      return send(socket, { type: 'failed', pid: process.pid, code: 'services_differ', message });
     }
     this.#users.set(socket, pid);
     this.#hadUser = true;
-    if (this.#services !== null) send(socket, { type: 'ready', services: this.#services.started });
+    if (this.#services !== null) send(socket, { type: 'ready', pid: process.pid, services: this.#services.started });
   }
 
   #stopIfUnused(): void {

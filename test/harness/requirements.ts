@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { findContainerEngine } from '../../src/infra/postgres-container.ts';
+import { readSettings } from '../../src/worker/config.ts';
+
+/** What a test may need that not every machine has. */
+export type RequirementName = 'container' | 'datasets';
+
+export interface Requirement {
+  readonly met: boolean;
+  /** Why not; empty when it is met. */
+  readonly reason: string;
+}
+
+/** Folder of the data sets that tests read: `TRIALBED_DATASETS`, else `../shared/datasets` beside the checkout. */
+export const DATASETS = process.env.TRIALBED_DATASETS ?? fileURLToPath(new URL('../../../shared/datasets', import.meta.url));
+
+/**
+ * Whether the machine has it. Use it as `describe.skipIf(!container.met)(title + container.reason, ...)` through
+ * {@link skipTitle}, so that a skipped group says why.
+ *
+ * @throws when it is missing and `TRIALBED_TEST_REQUIRE` (a list with commas) names it: in CI a skip is a failure
+ */
+export async function requireOrSkip(name: RequirementName): Promise<Requirement> {
+  const requirement = name === 'container' ? await container() : datasets();
+  const demanded = (process.env.TRIALBED_TEST_REQUIRE ?? '').split(',').map((part) => part.trim());
+  if (!requirement.met && demanded.includes(name)) throw new Error(`TRIALBED_TEST_REQUIRE names ${name}, but ${requirement.reason}`);
+  return requirement;
+}
+
+/** The group's title; with the reason where it is skipped, which the reporter then prints. */
+export function skipTitle(title: string, requirement: Requirement): string {
+  return requirement.met ? title : `${title} (skipped: ${requirement.reason})`;
+}
+
+async function container(): Promise<Requirement> {
+  const engine = await findContainerEngine();
+  if (engine.description === null) return { met: false, reason: 'no container engine answers' };
+  const { ImageName } = await import('testcontainers');
+  const { postgresImage } = readSettings(process.env);
+  const name = ImageName.fromString(postgresImage);
+  if (await engine.client.image.exists(name)) return { met: true, reason: '' };
+  const pulled = await engine.client.image.pull(name).then(
+    () => true,
+    () => false,
+  );
+  return pulled ? { met: true, reason: '' } : { met: false, reason: `the container image ${postgresImage} is not there and cannot be pulled` };
+}
+
+function datasets(): Requirement {
+  return existsSync(DATASETS) ? { met: true, reason: '' } : { met: false, reason: `the folder ${DATASETS} does not exist; name another in TRIALBED_DATASETS` };
+}

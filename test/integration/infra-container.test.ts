@@ -1,0 +1,77 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findContainerEngine, OWNER_LABEL } from '../../src/infra/postgres-container.ts';
+import { acquireServices, down, status } from '../../src/infra/services.ts';
+import { readSettings, type ServiceSettings } from '../../src/worker/config.ts';
+import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
+
+const container = await requireOrSkip('container');
+
+describe.skipIf(!container.met)(skipTitle('worlds in a container', container), () => {
+  let home: string;
+  let settings: ServiceSettings;
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'trialbed-infra-'));
+    await chmod(home, 0o755);
+    settings = { ...readSettings(process.env, { home }), postgres: 'auto', databaseUrl: null, worldsUrl: null, temporal: null };
+  });
+
+  afterEach(async () => {
+    await down({ home }, { force: true });
+    await rm(home, { recursive: true, force: true });
+  });
+
+  async function containers(): Promise<readonly string[]> {
+    const engine = await findContainerEngine();
+    if (engine.description === null) throw new Error(engine.reason);
+    const found = await engine.client.container.dockerode.listContainers({ all: true, filters: { label: [`${OWNER_LABEL}=${home}`] } });
+    return found.map(({ Id }) => Id);
+  }
+
+  test('worlds are in a container with our settings, the store is not, and the release removes the container', async () => {
+    const lease = await acquireServices(settings);
+    const [host] = lease.endpoints.worldHosts;
+    expect(host?.kind).toBe('container');
+    const client = new pg.Client({ connectionString: host?.adminUrl ?? '' });
+    await client.connect();
+    const { rows } = await client.query("SELECT current_database() AS database, current_setting('max_connections') AS connections, current_setting('synchronous_commit') AS durable");
+    await client.end();
+    expect(rows).toEqual([{ database: 'trialbed_worlds', connections: '200', durable: 'on' }]);
+    expect(new URL(lease.endpoints.storeUrl).port).not.toBe(new URL(host?.adminUrl ?? '').port);
+    expect(await containers()).toHaveLength(1);
+    await lease.release();
+    expect(await containers()).toEqual([]);
+  });
+
+  test('a container that vanishes is replaced at the same address, with an empty database', async () => {
+    await using lease = await acquireServices(settings);
+    const url = lease.endpoints.worldHosts[0]?.adminUrl ?? '';
+    const engine = await findContainerEngine();
+    if (engine.description === null) throw new Error(engine.reason);
+    const [lost] = await containers();
+    await engine.client.container.dockerode.getContainer(lost ?? '').remove({ force: true });
+    while ((await status({ home }))?.services.find((service) => service.name === 'postgres-container')?.restarts !== 1) await sleep(100);
+    while ((await status({ home }))?.services.find((service) => service.name === 'postgres-container')?.state !== 'running') await sleep(100);
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query('SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = $1', ['public']);
+    await client.end();
+    expect(rows).toEqual([{ tables: 0 }]);
+  });
+
+  test('an image that cannot be had is said, and the embedded PostgreSQL is used instead', async () => {
+    await using lease = await acquireServices({ ...settings, postgresImage: 'localhost:1/trialbed/no-such-image:1' });
+    expect(lease.endpoints.worldHosts[0]?.kind).toBe('embedded');
+    expect(lease.notes.join('\n')).toContain('no-such-image');
+  });
+
+  test('a container that is demanded and cannot be had is an error', async () => {
+    await expect(acquireServices({ ...settings, postgres: 'container', postgresImage: 'localhost:1/trialbed/no-such-image:1' })).rejects.toMatchObject({ code: 'image_unavailable' });
+    expect(await status({ home })).toBeNull();
+  });
+});
