@@ -89,7 +89,14 @@ export class TestWorld {
         }
       },
       transact: (operation, work) =>
-        tx(async (c) => {
+        (async <T>(run: Promise<T>): Promise<T> => {
+          try {
+            return await run;
+          } catch (e) {
+            if (e instanceof FencedError) await late('tickets', operation?.id ?? null, e.message);
+            throw e;
+          }
+        })(tx(async (c) => {
           const sql: WorldSql = {
             query: async <Row extends JsonObject>(text: string, values?: readonly unknown[]) => {
               if (!/^\s*select/i.test(text)) {
@@ -102,7 +109,7 @@ export class TestWorld {
             },
           };
           return work(sql);
-        }),
+        })),
     };
   }
   async fence() {
@@ -116,6 +123,9 @@ export class TestWorld {
   }
   async late(): Promise<Omit<LateAttempt, 'at'>[]> {
     return (await this.#pool.query(`select * from w_${this.id}.late`)).rows;
+  }
+  async writers(): Promise<(string | null)[]> {
+    return (await this.#pool.query(`select operation from w_${this.id}.ops`)).rows.map((r) => r.operation);
   }
   async rows(table: string): Promise<JsonObject[]> {
     return (await this.#pool.query(`select * from w_${this.id}.${table} order by 1`)).rows;

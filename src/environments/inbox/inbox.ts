@@ -156,7 +156,7 @@ export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDi
       const { seq } = await attempt.accept(speaker, raw);
       return `OK: stored as ${speaker.service.worldId}-${seq}`;
     } catch (error) {
-      if (error instanceof FencedError) return new SmtpReply(550, 'Error: this world is closed, the message is refused');
+      if (error instanceof FencedError) return new SmtpReply(550, 'Error: this world, or this attempt of the operation, is closed; the message is refused');
       if (error instanceof WorldGoneError) return new SmtpReply(550, 'Error: this world no longer exists, the message is refused');
       throw error;
     }

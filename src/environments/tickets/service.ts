@@ -41,7 +41,8 @@ export interface TicketServiceOptions {
  *
  * `Authorization: Bearer <world>.<secret>` tells the world; the header `Trialbed-Operation: <id>.<attempt>` the operation, which only the tool secret
  * may name (403 otherwise). Refusals are problem JSON: 400 no JSON or a bad query, 401, 403, 404, 405, 409, 413, 415, 422 a body that does not hold to
- * the schema or the table's rules, 423 a write to a fenced world (permanent, unlike 503: no client should wait for it), 504.
+ * the schema or the table's rules, 423 a write to a fenced world (permanent, unlike 503: no client should
+ * wait for it; the world lists the late attempt), 504.
  *
  * @throws when the address cannot be listened on.
  */
@@ -190,8 +191,7 @@ async function answerError(error: Error, c: Context<App>, log: Logger): Promise<
   const caller: Caller | undefined = c.get('caller');
   const request = `${c.req.method} ${c.req.path}`;
   if (error instanceof FencedError) {
-    await caller?.session.late('tickets', caller.operation?.id ?? null, `${request}: ${error.message}`);
-    return new TicketProblem(423, 'fenced', 'this world is closed; the write is refused').response();
+    return new TicketProblem(423, 'fenced', 'this world, or this attempt of the operation, is closed; the request is refused').response();
   }
   if (error instanceof WorldGoneError) return new TicketProblem(401, 'unauthorized', 'this world no longer exists').response();
   const problem = problemOfSqlError(error);
