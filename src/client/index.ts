@@ -28,7 +28,7 @@ export interface Settings {
  */
 export async function connect(settings: Settings = {}): Promise<Trialbed> {
   const env = { ...(settings.env ?? process.env), ...(settings.home === undefined ? {} : { TRIALBED_HOME: settings.home }) };
-  const lease = await acquireServices(readSettings(env), settings.log ? { log: settings.log } : {});
+  const lease = await acquireServices(readSettings(env), settings.log ? { progress: settings.log } : {});
   try {
     const root = await createRoot(readConfig(env, lease.endpoints));
     return trialbedOver(root, () => lease.release());

@@ -1,0 +1,95 @@
+/**
+ * Trials a second at concurrency 1, 10 and 50, and beside them in the same run a bare workflow with as many empty activities of each kind.
+ * Only the ratio says something about this project: both share machine, server and moment. `--json` prints one object.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from '@temporalio/worker';
+import { run } from '../src/client/run.ts';
+import { acquireServices } from '../src/infra/services.ts';
+import { readConfig, readSettings } from '../src/worker/config.ts';
+import { createRoot, type Root, startTrialWorker } from '../src/worker/root.ts';
+import { connectWorker } from '../src/worker/temporal.ts';
+
+interface Row {
+  readonly concurrency: number;
+  readonly trials: number;
+  readonly trialsPerSecond: number;
+  readonly barePerSecond: number;
+  /** Bare workflows a second over trials a second: what a trial costs in bare workflows. */
+  readonly ratio: number;
+}
+
+const home = await mkdtemp(join(tmpdir(), 'trialbed-bench-'));
+const env = { ...process.env, TRIALBED_HOME: home, TRIALBED_POSTGRES: process.env.TRIALBED_POSTGRES ?? 'embedded' };
+const lease = await acquireServices(readSettings(env), { progress: (text) => process.stderr.write(`${text}\n`) });
+try {
+  await using root = await createRoot(readConfig(env, lease.endpoints));
+  const rows: Row[] = [];
+  {
+    await using _worker = await startTrialWorker(root);
+    // Warms the pool, the bundle and the server.
+    await trials(root, 10, 1);
+    for (const concurrency of [1, 10, 50]) {
+      const repetitions = concurrency === 1 ? 1 : concurrency === 10 ? 4 : 8;
+      const { count, seconds, ordinary, local } = await trials(root, concurrency, repetitions);
+      const bareSeconds = await bareWorkflows(root, count, concurrency, ordinary, local);
+      rows.push({ concurrency, trials: count, trialsPerSecond: round(count / seconds), barePerSecond: round(count / bareSeconds), ratio: round(seconds / bareSeconds) });
+    }
+  }
+  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ rows })}\n`);
+  else console.table(rows);
+} finally {
+  await lease.release();
+  await rm(home, { recursive: true, force: true });
+}
+
+async function trials(root: Root, concurrency: number, repetitions: number) {
+  const startedAt = performance.now();
+  const handle = await run(root, { suite: 'support-desk', agents: ['reference'], trials: repetitions, concurrency, keep: 'never' }, new Promise(() => {}));
+  const summary = await handle.result();
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (summary.passed !== summary.trials) throw new Error(`${summary.trials - summary.passed} of ${summary.trials} reference trials did not pass; the figures would mean nothing`);
+  const [first] = await root.store.trials(handle.id);
+  const { ordinary, local } = await activitiesOf(root, first?.id ?? '');
+  return { count: summary.trials, seconds, ordinary, local };
+}
+
+/** How many activities a trial's history holds. */
+async function activitiesOf(root: Root, workflowId: string): Promise<{ ordinary: number; local: number }> {
+  const { events } = await root.temporal.workflow.getHandle(workflowId).fetchHistory();
+  const markers = events?.filter((event) => event.markerRecordedEventAttributes?.markerName === 'core_local_activity') ?? [];
+  return { ordinary: events?.filter((event) => event.activityTaskScheduledEventAttributes).length ?? 0, local: markers.length };
+}
+
+async function bareWorkflows(root: Root, count: number, concurrency: number, ordinary: number, local: number): Promise<number> {
+  const connection = await connectWorker(root.config.temporal);
+  const taskQueue = 'trialbed-bench-bare';
+  const worker = await Worker.create({
+    connection,
+    namespace: root.config.temporal.namespace,
+    taskQueue,
+    workflowsPath: fileURLToPath(new URL('./bare-workflow.ts', import.meta.url)),
+    activities: { empty: async () => {} },
+    maxCachedWorkflows: root.config.worker.cachedWorkflows,
+  });
+  const seconds = await worker.runUntil(async () => {
+    const startedAt = performance.now();
+    const ids = Array.from({ length: count }, (_none, index) => `bare-${startedAt}-${index}`);
+    const lanes = Array.from({ length: concurrency }, async () => {
+      for (let workflowId = ids.shift(); workflowId; workflowId = ids.shift()) {
+        await root.temporal.workflow.execute('bare', { workflowId, taskQueue, args: [ordinary, local] });
+      }
+    });
+    await Promise.all(lanes);
+    return (performance.now() - startedAt) / 1000;
+  });
+  await connection.close();
+  return seconds;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
