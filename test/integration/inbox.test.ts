@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { pino } from 'pino';
 import { createTransport } from 'nodemailer';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { decodeMail } from '../../src/environments/inbox/decode.ts';
 import { type Inbox, startInbox } from '../../src/environments/inbox/inbox.ts';
@@ -15,7 +15,12 @@ const fixture = (name: string) => readFile(new URL(`../fixtures/mail/${name}.eml
 
 beforeAll(async () => {
   directory = new TestDirectory(inject('services').postgresUrl);
-  inbox = await startInbox({ directory, listen: '127.0.0.1', log: pino({ level: 'silent' }), limits: { recipients: 5, headerBytes: 4_096, messageBytes: 1024 * 1024 } });
+  inbox = await startInbox({
+    directory,
+    listen: '127.0.0.1',
+    log: pino({ level: 'silent' }),
+    limits: { recipients: 5, headerBytes: 4_096, messageBytes: 1024 * 1024 },
+  });
 });
 afterAll(async () => {
   await inbox[Symbol.asyncDispose]();
@@ -42,7 +47,8 @@ describe('who may speak', () => {
     await Promise.all(
       worlds.map(async (w, index) => {
         const transport = createTransport({ ...inbox, secure: false, ignoreTLS: true, auth: { user: w.credentials.user, pass: w.credentials.agentSecret } });
-        for (let n = 0; n <= index; n += 1) await transport.sendMail({ from: 'desk@desk.example', to: 'anna@example.org', subject: 'Your refund', text: `from world ${w.id}` });
+        for (let n = 0; n <= index; n += 1)
+          await transport.sendMail({ from: 'desk@desk.example', to: 'anna@example.org', subject: 'Your refund', text: `from world ${w.id}` });
         transport.close();
       }),
     );
@@ -90,21 +96,28 @@ describe('who may speak', () => {
 });
 
 describe('what is recorded', () => {
-  test.each(['folded-unicode-subject', '8bit-header-utf8', '8bit-header-latin1', 'bare-lf', 'bare-cr', 'many-violations', 'multipart', 'html-only', 'broken-mime'])(
-    '%s is kept byte for byte and decodes again to the same view',
-    async (name) => {
-      const w = await world();
-      const raw = await fixture(name);
-      await using dialogue = await asAgent(w);
-      await dialogue.envelope('a@desk.example', ['anna@example.org']);
-      dialogue.write(Buffer.from(raw.toString('latin1').replaceAll('\n.', '\n..'), 'latin1'));
-      expect((await dialogue.say(raw.subarray(-2).toString() === '\r\n' ? '.' : '\r\n.')).code).toBe(250);
-      const stored = (await w.raws())[0] ?? Buffer.alloc(0);
-      expect(stored.subarray(0, raw.length).equals(raw)).toBe(true);
-      const { subject, text, headers, messageId, attachments, violations } = (await w.mails())[0] ?? ({} as never);
-      expect({ subject, text, headers, messageId, attachments, violations }).toEqual(await decodeMail(stored));
-    },
-  );
+  test.each([
+    'folded-unicode-subject',
+    '8bit-header-utf8',
+    '8bit-header-latin1',
+    'bare-lf',
+    'bare-cr',
+    'many-violations',
+    'multipart',
+    'html-only',
+    'broken-mime',
+  ])('%s is kept byte for byte and decodes again to the same view', async (name) => {
+    const w = await world();
+    const raw = await fixture(name);
+    await using dialogue = await asAgent(w);
+    await dialogue.envelope('a@desk.example', ['anna@example.org']);
+    dialogue.write(Buffer.from(raw.toString('latin1').replaceAll('\n.', '\n..'), 'latin1'));
+    expect((await dialogue.say(raw.subarray(-2).toString() === '\r\n' ? '.' : '\r\n.')).code).toBe(250);
+    const stored = (await w.raws())[0] ?? Buffer.alloc(0);
+    expect(stored.subarray(0, raw.length).equals(raw)).toBe(true);
+    const { subject, text, headers, messageId, attachments, violations } = (await w.mails())[0] ?? ({} as never);
+    expect({ subject, text, headers, messageId, attachments, violations }).toEqual(await decodeMail(stored));
+  });
 
   test('a final dot after bare line feeds ends nothing, so no second mail is smuggled in', async () => {
     const w = await world();
@@ -124,7 +137,7 @@ describe('what is recorded', () => {
     await dialogue.mail('a@desk.example', ['anna@example.org', 'attacker@evil.test'], `${HEAD}Subject: Hi\r\n\r\nhello`);
     const mails = await w.mails();
     expect(mails.map((mail) => mail.recipients.map((r) => r.address))).toEqual([['anna@example.org'], ['anna@example.org', 'attacker@evil.test']]);
-    expect(mails[0]?.headers['bcc']).toBe('attacker@evil.test');
+    expect(mails[0]?.headers.bcc).toBe('attacker@evil.test');
   });
 
   test('each recipient has the code that it was answered; a mailbox named twice is one', async () => {
@@ -143,7 +156,11 @@ describe('what is recorded', () => {
   test('more recipients than the limit are answered 452', async () => {
     const w = await world();
     await using dialogue = await asAgent(w);
-    await dialogue.mail('a@desk.example', [1, 2, 3, 4, 5, 6, 7].map((n) => `r${n}@example.org`), `${HEAD}Subject: x\r\n\r\nhello`);
+    await dialogue.mail(
+      'a@desk.example',
+      [1, 2, 3, 4, 5, 6, 7].map((n) => `r${n}@example.org`),
+      `${HEAD}Subject: x\r\n\r\nhello`,
+    );
     expect((await w.mails())[0]?.recipients.map((r) => r.code)).toEqual([250, 250, 250, 250, 250, 452, 452]);
   });
 });
@@ -154,7 +171,13 @@ describe('what is refused', () => {
     await using dialogue = await asTool(w);
     expect((await dialogue.envelope('a@desk.example', ['nobody@example.org'])).code).toBe(503);
     expect(await w.mails()).toMatchObject([
-      { accepted: false, from: 'a@desk.example', recipients: [{ address: 'nobody@example.org', code: 550 }], violations: ['refused:recipients'], operation: 'op-1' },
+      {
+        accepted: false,
+        from: 'a@desk.example',
+        recipients: [{ address: 'nobody@example.org', code: 550 }],
+        violations: ['refused:recipients'],
+        operation: 'op-1',
+      },
     ]);
     // The transaction goes on: another recipient, and DATA again.
     expect((await dialogue.say('RCPT TO:<anna@example.org>')).code).toBe(250);

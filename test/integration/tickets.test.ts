@@ -29,7 +29,11 @@ interface Answer {
 async function call(method: string, path: string, token: string | null, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
   const response = await fetch(`${tickets.url}${path}`, {
     method,
-    headers: { ...(token === null ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   return { status: response.status, type: response.headers.get('content-type'), json: (await response.json()) as Answer['json'] };
@@ -45,20 +49,44 @@ describe('tickets and comments', () => {
     const created = await call('POST', '/tickets', agent(w), NEW);
     expect(created).toMatchObject({
       status: 201,
-      json: { ...NEW, status: 'open', priority: 'normal', assignee: null, created_at: expect.stringMatching(/^2026-03-02T08:30:00/), updated_at: expect.stringMatching(/^2026-03-02T08:30:00/) },
+      json: {
+        ...NEW,
+        status: 'open',
+        priority: 'normal',
+        assignee: null,
+        created_at: expect.stringMatching(/^2026-03-02T08:30:00/),
+        updated_at: expect.stringMatching(/^2026-03-02T08:30:00/),
+      },
     });
-    const path = `/tickets/${created.json['id']}`;
+    const path = `/tickets/${created.json.id}`;
     expect((await call('GET', path, agent(w))).json).toEqual(created.json);
-    expect(await call('PATCH', path, agent(w), { status: 'pending', assignee: 'mara', if_updated_at: '2026-03-02T09:30:00+01:00' })).toMatchObject({ status: 200, json: { status: 'pending', assignee: 'mara' } });
-    expect((await call('PATCH', path, agent(w), { assignee: null })).json['assignee']).toBeNull();
-    expect(await call('POST', `${path}/comments`, agent(w), { author: 'mara', body: 'On its way', public: false })).toMatchObject({ status: 201, json: { ticket_id: created.json['id'], public: false } });
-    expect((await call('GET', `${path}/comments`, agent(w))).json).toMatchObject({ total: 1, next_page: null, comments: [{ body: 'On its way', author: 'mara' }] });
+    expect(await call('PATCH', path, agent(w), { status: 'pending', assignee: 'mara', if_updated_at: '2026-03-02T09:30:00+01:00' })).toMatchObject({
+      status: 200,
+      json: { status: 'pending', assignee: 'mara' },
+    });
+    expect((await call('PATCH', path, agent(w), { assignee: null })).json.assignee).toBeNull();
+    expect(await call('POST', `${path}/comments`, agent(w), { author: 'mara', body: 'On its way', public: false })).toMatchObject({
+      status: 201,
+      json: { ticket_id: created.json.id, public: false },
+    });
+    expect((await call('GET', `${path}/comments`, agent(w))).json).toMatchObject({
+      total: 1,
+      next_page: null,
+      comments: [{ body: 'On its way', author: 'mara' }],
+    });
   });
 
   test('lists are filtered, searched and paged', async () => {
     const w = await world();
-    for (let n = 1; n <= 7; n += 1) await call('POST', '/tickets', agent(w), { ...NEW, subject: `Lamp ${n} 100%`, requester: n % 2 ? 'anna@example.org' : 'bert@example.org', status: n > 5 ? 'closed' : 'open' });
-    const subjects = async (query: string) => ((await call('GET', `/tickets${query}`, agent(w))).json['tickets'] as { subject: string }[]).map(({ subject }) => subject.split(' ')[1]);
+    for (let n = 1; n <= 7; n += 1)
+      await call('POST', '/tickets', agent(w), {
+        ...NEW,
+        subject: `Lamp ${n} 100%`,
+        requester: n % 2 ? 'anna@example.org' : 'bert@example.org',
+        status: n > 5 ? 'closed' : 'open',
+      });
+    const subjects = async (query: string) =>
+      ((await call('GET', `/tickets${query}`, agent(w))).json.tickets as { subject: string }[]).map(({ subject }) => subject.split(' ')[1]);
     expect(await subjects('')).toEqual(['1', '2', '3', '4', '5', '6', '7']);
     expect(await subjects('?status=closed')).toEqual(['6', '7']);
     expect(await subjects('?requester=ANNA@example.org&status=open')).toEqual(['1', '3', '5']);
@@ -98,7 +126,11 @@ describe('refusals are problem JSON', () => {
     const w = await world();
     await call('POST', '/tickets', agent(w), NEW);
     const before = await w.rows('tickets');
-    expect(await call(method, path, agent(w), body)).toMatchObject({ status, type: 'application/problem+json', json: { status, code, detail: expect.any(String) } });
+    expect(await call(method, path, agent(w), body)).toMatchObject({
+      status,
+      type: 'application/problem+json',
+      json: { status, code, detail: expect.any(String) },
+    });
     expect(await w.rows('tickets')).toEqual(before);
   });
 
@@ -106,7 +138,10 @@ describe('refusals are problem JSON', () => {
     const w = await world();
     expect((await call('POST', '/tickets', agent(w), 'subject=x', { 'content-type': 'application/x-www-form-urlencoded' })).status).toBe(415);
     const status = await new Promise((resolve, reject) => {
-      const request = httpRequest(`${tickets.url}/tickets`, { method: 'POST', headers: { authorization: `Bearer ${agent(w)}`, 'content-type': 'application/json' } });
+      const request = httpRequest(`${tickets.url}/tickets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${agent(w)}`, 'content-type': 'application/json' },
+      });
       request.on('response', (response) => resolve(response.resume().statusCode)).on('error', reject);
       request.write(`{"subject":"${'x'.repeat(15_000)}`);
       request.end(`${'x'.repeat(15_000)}"}`);
@@ -129,7 +164,7 @@ describe('who may speak', () => {
     const [a, b] = [await world(), await world()];
     for (let n = 0; n < 3; n += 1) await call('POST', '/tickets', agent(b), { ...NEW, subject: `secret ${n}` });
     const before = await b.rows('tickets');
-    for (const id of before.map((row) => row['id'])) {
+    for (const id of before.map((row) => row.id)) {
       expect((await call('GET', `/tickets/${id}`, agent(a))).status).toBe(404);
       expect((await call('PATCH', `/tickets/${id}`, agent(a), { status: 'closed' })).status).toBe(404);
       expect((await call('POST', `/tickets/${id}/comments`, agent(a), { author: 'x', body: 'y' })).status).toBe(404);
@@ -151,7 +186,7 @@ describe('who may speak', () => {
     const w = await world();
     await call('POST', '/tickets', agent(w), NEW);
     const before = await w.rows('tickets');
-    const path = `/tickets/${before[0]?.['id']}`;
+    const path = `/tickets/${before[0]?.id}`;
     await w.fence();
     expect((await call('PATCH', path, agent(w), { status: 'closed' })).status).toBe(423);
     expect((await call('PATCH', path, tool(w), { status: 'closed' }, { 'trialbed-operation': 'op-2.1' })).status).toBe(423);
@@ -165,12 +200,13 @@ describe('who may speak', () => {
 });
 
 describe('createWorldTickets', () => {
-  const client = (w: TestWorld, options = {}) => createWorldTickets({ url: tickets.url, credentials: w.credentials, operation: { id: 'op-5', attempt: 1 }, ...options });
+  const client = (w: TestWorld, options = {}) =>
+    createWorldTickets({ url: tickets.url, credentials: w.credentials, operation: { id: 'op-5', attempt: 1 }, ...options });
 
   test('requests speak for the operation', async () => {
     const w = await world();
     const created = await client(w).request('POST', '/tickets', NEW);
-    expect(await client(w).request('GET', `/tickets/${created['id']}`)).toEqual(created);
+    expect(await client(w).request('GET', `/tickets/${created.id}`)).toEqual(created);
     expect(await w.writers()).toEqual(['op-5']);
     const { url, headers } = client(w);
     expect((await fetch(`${url}/tickets`, { headers })).status).toBe(200);
@@ -193,7 +229,9 @@ describe('createWorldTickets', () => {
     await expect(client(w, { signal: AbortSignal.abort() }).request('POST', '/tickets', NEW)).rejects.toMatchObject(unknown);
     const never = { authenticate: () => new Promise<never>(() => undefined) };
     const slow = await startTickets({ directory: never, listen: '127.0.0.1', log: pino({ level: 'silent' }), requestMs: 10 });
-    const error = await client(w, { url: slow.url }).request('POST', '/tickets', NEW).catch((e: unknown) => e);
+    const error = await client(w, { url: slow.url })
+      .request('POST', '/tickets', NEW)
+      .catch((e: unknown) => e);
     await slow[Symbol.asyncDispose]();
     expect(error).toMatchObject(unknown);
     expect(error).not.toBeInstanceOf(ToolFailure);
@@ -208,6 +246,6 @@ describe('createWorldTickets', () => {
 test('/openapi.json describes every route, and needs no token', async () => {
   const { status, json } = await call('GET', '/openapi.json', null);
   expect(status).toBe(200);
-  expect(Object.keys(json['paths'] as object)).toEqual(['/tickets', '/tickets/{id}', '/tickets/{id}/comments']);
+  expect(Object.keys(json.paths as object)).toEqual(['/tickets', '/tickets/{id}', '/tickets/{id}/comments']);
   expect(JSON.stringify(json)).toContain('if_updated_at');
 });

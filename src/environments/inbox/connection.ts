@@ -125,7 +125,12 @@ class InboxConnection extends SMTPConnection {
     const parsed = this._parseAddressCommand(name, command);
     if (parsed !== false) return parsed.address;
     const line = command.toString();
-    return line.slice(line.indexOf(':') + 1).trim().toWellFormed().replaceAll(CONTROL, '\uFFFD').slice(0, 1_000);
+    return line
+      .slice(line.indexOf(':') + 1)
+      .trim()
+      .toWellFormed()
+      .replaceAll(/\p{Cc}/gu, '\uFFFD')
+      .slice(0, 1_000);
   }
 
   #speaker(): Speaker | null {
@@ -133,6 +138,3 @@ class InboxConnection extends SMTPConnection {
     return typeof user === 'object' && user !== null ? (user as Speaker) : null;
   }
 }
-
-// biome would have this written without the control characters that it is about.
-const CONTROL = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f]', 'g');

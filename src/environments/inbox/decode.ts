@@ -91,7 +91,10 @@ async function decodeHeaders(lines: readonly HeaderLine[]): Promise<readonly Hea
   for (const { key, line } of lines) {
     if (key === '') continue;
     const octets = Buffer.from(line.slice(line.indexOf(':') + 1), 'latin1');
-    const plain = octets.toString('utf8').replaceAll(/\r?\n(?=[ \t])/g, '').trim();
+    const plain = octets
+      .toString('utf8')
+      .replaceAll(/\r?\n(?=[ \t])/g, '')
+      .trim();
     const decodes = plain.includes('=?') && ++encoded <= MAX_ENCODED;
     headers.push({ name: clean(key), value: clean(decodes ? await decodeWords(octets, plain) : plain) });
   }

@@ -234,7 +234,7 @@ function messageLimit(speaker: Speaker, limits: InboxLimits): number {
 }
 
 function checkSender(address: SMTPServerAddress, speaker: Speaker, limits: InboxLimits): SmtpReply | null {
-  const declared = address.args ? Number(address.args['SIZE'] ?? 0) : 0;
+  const declared = address.args ? Number(address.args.SIZE ?? 0) : 0;
   const limit = messageLimit(speaker, limits);
   return declared > limit ? new SmtpReply(552, `Error: message exceeds the limit of ${limit} bytes`) : null;
 }

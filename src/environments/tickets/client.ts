@@ -41,7 +41,7 @@ export function createWorldTickets(options: WorldTicketsOptions): WorldTickets {
       if (response.status < 400 || response.status >= 500) {
         throw new TicketOutcomeUnknownError(`${method} ${path}`, new Error(`answered ${response.status}: ${response.text.slice(0, 200)}`));
       }
-      const detail = isObject(response.json) && typeof response.json['detail'] === 'string' ? response.json['detail'] : response.text.slice(0, 200);
+      const detail = isObject(response.json) && typeof response.json.detail === 'string' ? response.json.detail : response.text.slice(0, 200);
       throw new ToolFailure(FAILURES.get(response.status) ?? 'invalid', detail || `the ticket service answered ${response.status}`);
     },
   };

@@ -97,7 +97,8 @@ function ticketApp(options: TicketServiceOptions, log: Logger): Hono<App> {
   app.use(
     methodNotAllowed({
       app,
-      onMethodNotAllowed: (_, methods) => new TicketProblem(405, 'method_not_allowed', `allowed: ${methods.join(', ')}`).response({ allow: methods.join(', ') }),
+      onMethodNotAllowed: (_, methods) =>
+        new TicketProblem(405, 'method_not_allowed', `allowed: ${methods.join(', ')}`).response({ allow: methods.join(', ') }),
     }),
   );
   app.get('/openapi.json', (c) => c.json(document));
@@ -118,7 +119,7 @@ function ticketApp(options: TicketServiceOptions, log: Logger): Hono<App> {
     const ticket = parse(NewTicket, await bodyOf(c), 422);
     const now = await worldNow(c);
     const created = await run(c, (sql, { tables }) => tables.create(sql, ticket, now));
-    return c.json(created, 201, { location: `/tickets/${encodeURIComponent(String(created['id']))}` });
+    return c.json(created, 201, { location: `/tickets/${encodeURIComponent(String(created.id))}` });
   });
   app.get('/tickets/:id', async (c) => c.json(await run(c, (sql, { tables }) => tables.get(sql, c.req.param('id')))));
   app.patch('/tickets/:id', async (c) => {

@@ -53,7 +53,8 @@ export class TicketTables {
   async change(sql: WorldSql, id: string, { if_updated_at: expected, ...changes }: z.output<typeof TicketChange>, now: Date): Promise<JsonObject> {
     const found = await sql.query(`select updated_at = $2::timestamptz as same from ${this.#tickets} where id::text = $1 for update`, [id, expected ?? null]);
     if (found[0] === undefined) missing(id);
-    else if (expected !== undefined && found[0]['same'] !== true) throw new TicketProblem(409, 'conflict', `ticket ${id} was changed since ${expected}; read it and try again`);
+    else if (expected !== undefined && found[0].same !== true)
+      throw new TicketProblem(409, 'conflict', `ticket ${id} was changed since ${expected}; read it and try again`);
     const entries = Object.entries({ ...changes, updated_at: now.toISOString() }).filter(([, value]) => value !== undefined);
     const set = entries.map(([column], index) => `${pg.escapeIdentifier(column)} = $${index + 2}`).join(', ');
     const rows = await sql.query(`update ${this.#tickets} set ${set} where id::text = $1 returning ${TICKET}`, [id, ...entries.map(([, value]) => value)]);
@@ -70,7 +71,7 @@ export class TicketTables {
   /** @throws {TicketProblem} 404 */
   async comment(sql: WorldSql, id: string, comment: z.output<typeof NewComment>, now: Date): Promise<JsonObject> {
     const ticket = await this.get(sql, id);
-    return insert(sql, this.#comments, { ticket_id: ticket['id'], ...comment, created_at: now.toISOString() }, COMMENT);
+    return insert(sql, this.#comments, { ticket_id: ticket.id, ...comment, created_at: now.toISOString() }, COMMENT);
   }
 }
 
@@ -87,7 +88,10 @@ async function insert(sql: WorldSql, table: string, record: { readonly [column: 
   const entries = Object.entries(record).filter(([, value]) => value !== undefined);
   const columns = entries.map(([column]) => pg.escapeIdentifier(column)).join(', ');
   const places = entries.map((_, index) => `$${index + 1}`).join(', ');
-  const rows = await sql.query(`insert into ${table} (${columns}) values (${places}) returning ${returning}`, entries.map(([, value]) => value));
+  const rows = await sql.query(
+    `insert into ${table} (${columns}) values (${places}) returning ${returning}`,
+    entries.map(([, value]) => value),
+  );
   const row = rows[0];
   if (row === undefined) throw new TicketProblem(409, 'conflict', 'the record was not stored: a rule of the table left it out');
   return row;
