@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Where a folder's content stands in its history. Null where it is not known: outside a work tree, ignored by it, or without git. */
+export interface GitState {
+  /** Full hash of HEAD; null before the first commit as well. */
+  readonly commit: string | null;
+  /** Whether the folder holds changes, or files, that are in no commit. */
+  readonly dirty: boolean | null;
+}
+
+const UNKNOWN: GitState = { commit: null, dirty: null };
+/** A work tree on a slow disk must not hold up a batch. */
+const TIMEOUT_MS = 5_000;
+
+/** Commit and dirty state of a folder, or of the folder that a file lies in. Writes nothing, runs no hook, and never fails. */
+export async function gitState(path: string): Promise<GitState> {
+  const folder = await folderOf(path);
+  if (folder === null || (await git(folder, ['rev-parse', '--is-inside-work-tree'])).out !== 'true') return UNKNOWN;
+  // Exit code 0: an ignored folder (a dependency, a build) has nothing to do with the commit of the tree around it.
+  if ((await git(folder, ['check-ignore', '-q', '.'])).code === 0) return UNKNOWN;
+  const [head, status] = await Promise.all([
+    git(folder, ['rev-parse', '--verify', '-q', 'HEAD']),
+    git(folder, ['status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=none', '--', '.']),
+  ]);
+  const commit = head.code === 0 ? head.out : null;
+  if (status.code === 'too_long') return { commit, dirty: true };
+  return { commit, dirty: status.code === 0 ? status.out !== '' : null };
+}
+
+async function folderOf(path: string): Promise<string | null> {
+  try {
+    return (await stat(path)).isDirectory() ? path : dirname(path);
+  } catch {
+    return null;
+  }
+}
+
+async function git(folder: string, args: readonly string[]): Promise<{ readonly code: number | 'too_long' | 'failed'; readonly out: string }> {
+  const fixed = ['--no-optional-locks', '-c', 'core.fsmonitor=false', '-C', folder];
+  try {
+    const { stdout } = await run('git', [...fixed, ...args], { timeout: TIMEOUT_MS, maxBuffer: 256 * 1024, windowsHide: true });
+    return { code: 0, out: stdout.trim() };
+  } catch (error) {
+    const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return { code: 'too_long', out: '' };
+    return { code: typeof code === 'number' ? code : 'failed', out: '' };
+  }
+}
