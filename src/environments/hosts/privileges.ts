@@ -1,0 +1,50 @@
+import pg from 'pg';
+import { TOOL_ROLE } from './migrations.ts';
+
+const { escapeIdentifier } = pg;
+
+/**
+ * Takes from PUBLIC what a world's role must not have in this database: to connect, to make temporary tables, to create in `public`, large objects and
+ * signals to other sessions. With `shared`, advisory locks too: they are one name space for the whole database, so one world could block another.
+ *
+ * Run as the database's owner. A managed server may not let its administrator change functions of `pg_catalog`; what could not be taken is returned by name.
+ */
+export async function restrictDatabase(client: pg.ClientBase, database: string, options: { readonly shared: boolean }): Promise<string[]> {
+  await client.query(`REVOKE ALL ON DATABASE ${escapeIdentifier(database)} FROM PUBLIC`);
+  await client.query(`GRANT CONNECT ON DATABASE ${escapeIdentifier(database)} TO ${escapeIdentifier(TOOL_ROLE)}`);
+  const publicSchema = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = 'public'");
+  if (publicSchema.rowCount) await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  const { rows } = await client.query<{ name: string }>(
+    `SELECT p.oid::regprocedure::text AS name
+       FROM pg_proc p
+      WHERE p.pronamespace = 'pg_catalog'::regnamespace
+        AND (p.proname ~ '^(lo_|lo(read|write)$|pg_(terminate|cancel)_backend$|pg_logical_emit_message$)' OR ($1 AND p.proname ~ '^pg_(try_)?advisory_'))
+        AND has_function_privilege('public', p.oid, 'EXECUTE')`,
+    [options.shared],
+  );
+  const kept: string[] = [];
+  for (const { name } of rows) {
+    await client.query(`REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`);
+    const still = await client.query<{ may: boolean }>("SELECT has_function_privilege('public', $1::regprocedure, 'EXECUTE') AS may", [name]);
+    if (still.rows[0]?.may) kept.push(name);
+  }
+  return kept;
+}
+
+/**
+ * Databases beside ours into which every role may log in. A world with a login of its own could open a session there. On a server of our own they are
+ * closed to PUBLIC (owners and superusers keep their access); on somebody else's they are only named.
+ */
+export async function closeOtherDatabases(client: pg.ClientBase, ownServer: boolean): Promise<string[]> {
+  const { rows } = await client.query<{ datname: string }>(
+    `SELECT datname FROM pg_database
+      WHERE datallowconn AND EXISTS (
+        SELECT 1 FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) a WHERE a.grantee = 0 AND a.privilege_type = 'CONNECT')`,
+  );
+  const open: string[] = [];
+  for (const { datname } of rows) {
+    if (ownServer) await client.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${escapeIdentifier(datname)} FROM PUBLIC`);
+    else open.push(datname);
+  }
+  return open;
+}

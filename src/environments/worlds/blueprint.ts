@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'csv-parse/sync';
+import type { Environment, FileSource, Seed } from '../define.ts';
+import type { LoadedEnvironment } from '../world.ts';
+import { WorldBuildError } from './errors.ts';
+
+/** A pack's schema and seed as read from its files. */
+export interface Blueprint {
+  readonly schema: readonly SqlText[];
+  readonly seed: readonly (SqlText | SeedRows)[];
+  /** A dump or DDL that names schemas or extensions of its own: its worlds are databases, whatever isolation is asked for. */
+  readonly needsDatabase: boolean;
+  /** Made by pg_dump: names are qualified, `search_path` is empty meanwhile. */
+  readonly isDump: boolean;
+}
+
+export interface SqlText {
+  readonly file: string;
+  readonly sql: string;
+}
+
+export interface SeedRows {
+  readonly file: string;
+  readonly table: string;
+  readonly rows: readonly { readonly [column: string]: unknown }[];
+  /** Values are text as a file has it; those of JSON columns have to be parsed. */
+  readonly textual: boolean;
+}
+
+const blueprints = new WeakMap<LoadedEnvironment, Promise<Blueprint>>();
+
+/** Reads a pack's files once for each loaded environment. @throws {WorldBuildError} for a file that is missing or malformed. */
+export function blueprintOf(environment: LoadedEnvironment): Promise<Blueprint> {
+  let found = blueprints.get(environment);
+  if (!found) {
+    found = readBlueprint(environment.environment);
+    found.catch(() => blueprints.delete(environment));
+    blueprints.set(environment, found);
+  }
+  return found;
+}
+
+async function readBlueprint(environment: Environment): Promise<Blueprint> {
+  const schema = await Promise.all(environment.schema.map(readSql));
+  const seed = await Promise.all(environment.seed.map(readSeed));
+  const isDump = schema.some((text) => /^SELECT pg_catalog\.set_config\('search_path', '', false\);/m.test(text.sql));
+  const needsDatabase = isDump || schema.some((text) => /\bcreate\s+(schema|extension)\b/i.test(withoutComments(text.sql)));
+  return { schema: isDump ? schema.map(fromDump) : schema, seed, needsDatabase, isDump };
+}
+
+async function readSql(source: FileSource): Promise<SqlText> {
+  return { file: nameOf(source), sql: await readText(source) };
+}
+
+async function readSeed(seed: Seed): Promise<SqlText | SeedRows> {
+  if ('sql' in seed) return readSql(seed.sql);
+  if ('csv' in seed) return { file: nameOf(seed.csv), table: seed.table, rows: parseCsv(nameOf(seed.csv), await readText(seed.csv), seed), textual: true };
+  const file = nameOf(seed.json);
+  let rows: unknown;
+  try {
+    rows = JSON.parse(await readText(seed.json));
+  } catch (error) {
+    throw new WorldBuildError(`seed ${file} is not JSON: ${String(error)}`, { cause: error });
+  }
+  if (!Array.isArray(rows) || rows.some((row) => typeof row !== 'object' || row === null || Array.isArray(row))) {
+    throw new WorldBuildError(`seed ${file} must hold an array of objects`);
+  }
+  return { file, table: seed.table, rows, textual: false };
+}
+
+/** An empty cell is null unless it is quoted, or the seed says `nulls: 'never'`. With `header`, the file has no header line of its own. */
+function parseCsv(file: string, text: string, seed: Extract<Seed, { csv: FileSource }>): Record<string, unknown>[] {
+  const emptyIsNull = seed.nulls !== 'never';
+  const rename = (header: string) => seed.columns?.[header] ?? header;
+  try {
+    return parse(text, {
+      bom: true,
+      skip_empty_lines: true,
+      columns: seed.header ? seed.header.map(rename) : (header: string[]) => header.map(rename),
+      cast: (value, context) => (context.header || value !== '' || context.quoting || !emptyIsNull ? value : null),
+    }) as Record<string, unknown>[];
+  } catch (error) {
+    throw new WorldBuildError(`seed ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Leaves out what only psql understands (lines that begin with a backslash), and ownership of `public`. Data in the dump is refused: it would need psql,
+ * and a seed file says better what it is.
+ */
+function fromDump(text: SqlText): SqlText {
+  if (/^COPY .* FROM stdin;$/m.test(text.sql)) {
+    throw new WorldBuildError(`schema ${text.file} is a dump with data; make it with pg_dump --schema-only --no-owner --no-privileges and name the data as seed`);
+  }
+  return { file: text.file, sql: text.sql.replace(/^\\.*$/gm, '') };
+}
+
+function withoutComments(sql: string): string {
+  return sql.replace(/--[^\n]*/g, '').replace(/\/\*[\s\S]*?\*\//g, '');
+}
+
+async function readText(source: FileSource): Promise<string> {
+  try {
+    return await readFile(source, 'utf8');
+  } catch (error) {
+    throw new WorldBuildError(`cannot read ${nameOf(source)}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+function nameOf(source: FileSource): string {
+  return basename(source instanceof URL ? fileURLToPath(source) : source);
+}

@@ -1,0 +1,62 @@
+/** A pack's schema or seed cannot be made into a world. Trying again gives the same: the pack needs a correction. */
+export class WorldBuildError extends Error {
+  override readonly name = 'WorldBuildError';
+  readonly code = 'world_build';
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(problem, options);
+  }
+}
+
+/** A case's `state` does not fit the world: an unknown table or column, a row that is not there, a value that the column refuses. */
+export class WorldStateError extends Error {
+  override readonly name = 'WorldStateError';
+  readonly code = 'world_state';
+  /** Position in the case's list, from 0. */
+  readonly index: number;
+
+  constructor(index: number, problem: string, options?: ErrorOptions) {
+    super(`state[${index}]: ${problem}`, options);
+    this.index = index;
+  }
+}
+
+/** A world just made does not equal its generation, so it was thrown away. The seed is not the same each time, or the database changed it. */
+export class FingerprintError extends Error {
+  override readonly name = 'FingerprintError';
+  readonly code = 'fingerprint';
+  readonly generation: string;
+  /** `catalogue`, or tables by name. */
+  readonly differs: readonly string[];
+
+  constructor(generation: string, differs: readonly string[]) {
+    super(
+      `a new world does not match its generation ${generation.slice(0, 12)} (${differs.join(', ')}) and was dropped; ` +
+        'a seed must give the same rows each time (use world_now() and fixed values, not now() or random ones)',
+    );
+    this.generation = generation;
+    this.differs = differs;
+  }
+}
+
+/** The ledger of the world contradicts the call: no such operation, or one that has ended. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+  readonly code = 'ledger';
+  readonly operation: string;
+
+  constructor(operation: string, problem: string) {
+    super(`operation ${operation}: ${problem}`);
+    this.operation = operation;
+  }
+}
+
+/** A snapshot cannot be made into a world here. */
+export class RestoreError extends Error {
+  override readonly name = 'RestoreError';
+  readonly code = 'restore';
+
+  constructor(problem: string) {
+    super(`cannot restore the snapshot: ${problem}`);
+  }
+}

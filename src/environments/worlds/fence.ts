@@ -1,0 +1,51 @@
+import pg from 'pg';
+import { withClient } from '../hosts/connection.ts';
+import type { Access } from './access.ts';
+import { endSessions, lockOrEvict, rollbackPrepared } from './evict.ts';
+import { inSys, type Layout } from './layout.ts';
+
+const { escapeIdentifier } = pg;
+
+/**
+ * Closes a world to writers. In order: the role's login is revoked; no operation may begin; writers in flight have `drainMs` to commit, then their sessions
+ * are ended; the epoch goes up under the exclusive lock that every write shares, so that none can commit behind it; the role's sessions are ended.
+ * Idempotent: a closed world keeps its epoch.
+ *
+ * @returns the epoch after the fence.
+ */
+export async function closeWorld(access: Access, layout: Layout, epoch: number, drainMs: number, failpoint: (name: string) => void): Promise<number> {
+  const role = escapeIdentifier(layout.role);
+  if (layout.direct) await access.admin.query(`ALTER ROLE ${role} NOLOGIN PASSWORD NULL`);
+  await access.admin.query(`UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1)`, [epoch]);
+  // A prepared transaction holds its locks without a session that could be ended.
+  if (layout.direct) await rollbackPrepared(access.admin, layout.role);
+  const closed = await withClient(access.admin, async (client) => {
+    await client.query('BEGIN');
+    await lockOrEvict(client, access.control, drainMs, () => client.query(`SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`));
+    failpoint('fence_locked_before_epoch');
+    await client.query(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = true WHERE epoch = $1 AND NOT closed`, [epoch]);
+    const { rows } = await client.query<{ epoch: number }>(`SELECT epoch FROM ${inSys(layout, 'fence')}`);
+    await client.query('COMMIT');
+    return rows[0]?.epoch ?? epoch + 1;
+  });
+  failpoint('fence_closed_before_sessions_ended');
+  if (layout.direct) {
+    await endSessions(access.control, layout.role);
+    // One that was prepared between the two looks.
+    await rollbackPrepared(access.admin, layout.role);
+  }
+  return closed;
+}
+
+/** Opens a world for a new lease under a new epoch. In the transaction of `client`. */
+export async function openDoor(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<number> {
+  await setClock(client, layout, clock);
+  await client.query(`UPDATE ${inSys(layout, 'door')} SET closing = false`);
+  const { rows } = await client.query<{ epoch: number }>(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = false RETURNING epoch`);
+  return rows[0]?.epoch ?? 0;
+}
+
+/** World time stands still at the case's clock: a result must not depend on how fast a machine is. */
+export async function setClock(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<void> {
+  await client.query(`UPDATE ${inSys(layout, 'clock')} SET now = $1, timezone = $2`, [clock.now, clock.timezone]);
+}

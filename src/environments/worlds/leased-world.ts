@@ -1,0 +1,144 @@
+import type { Json } from '../../domain/json.ts';
+import type { TableFacts } from '../../domain/record.ts';
+import { ToolFailure, type WorldSql } from '../define.ts';
+import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
+import type { Access } from './access.ts';
+import type { Tables } from './catalogue.ts';
+import { closeWorld } from './fence.ts';
+import { isoUtc, readEffects } from './journal.ts';
+import { inSys } from './layout.ts';
+import { WorldLedger } from './ledger.ts';
+import type { WorldRow } from './registry.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { type Attempt, claim, isLost, toolTransaction } from './transact.ts';
+
+/** What a leased world needs of its host. */
+export interface WorldParts {
+  readonly access: Access;
+  /** The registry's row while this lease still stands, else null. */
+  readonly current: () => Promise<WorldRow | null>;
+  readonly release: (reuse: boolean) => Promise<'pooled' | 'dropped'>;
+  readonly failpoint: (name: string) => void;
+  /** Milliseconds of a steady clock, for durations. */
+  readonly now: () => number;
+}
+
+/** One lease of a world. */
+export class LeasedWorld implements World {
+  readonly ref: WorldRef;
+  readonly ledger: WorldLedger;
+  private readonly row: WorldRow;
+  private readonly parts: WorldParts;
+
+  constructor(ref: WorldRef, row: WorldRow, parts: WorldParts) {
+    this.ref = ref;
+    this.row = row;
+    this.parts = parts;
+    this.ledger = new WorldLedger(parts.access, row.layout, row.id, row.epoch);
+  }
+
+  async transact<T>(operation: Attempt, work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>): Promise<T> {
+    const { access, failpoint, now } = this.parts;
+    const { layout, epoch } = this.row;
+    const startedAt = now();
+    let result: Json = null;
+    try {
+      const value = await toolTransaction(
+        access.tools,
+        {
+          layout,
+          epoch,
+          operation,
+          begin: claim(layout, operation, epoch),
+          end: (client) =>
+            client.query(`SELECT ${inSys(layout, 'complete')}($1, $2, $3, $4)`, [operation.id, operation.attempt, JSON.stringify(result ?? null), now() - startedAt]),
+          beforeCommit: () => failpoint('effects_written_before_commit'),
+        },
+        async (sql) => {
+          const done = await work(sql);
+          result = done.result;
+          return done.value;
+        },
+      );
+      failpoint('effects_committed_before_reply');
+      return value;
+    } catch (error) {
+      if (error instanceof ToolFailure) {
+        const problem = { code: error.code, message: error.message, ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }) };
+        await this.ledger.settle(operation.id, operation.attempt, { state: 'failed', problem, durationMs: now() - startedAt });
+        throw error;
+      }
+      throw await this.refusal(error, operation);
+    }
+  }
+
+  async clock(): Promise<{ readonly now: Date; readonly timezone: string }> {
+    const { rows } = await this.parts.access.admin.query<{ now: string; timezone: string }>(`SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(this.row.layout, 'clock')}`);
+    const row = rows[0];
+    if (!row) throw new WorldGoneError(this.ref.id);
+    return { now: new Date(row.now), timezone: row.timezone };
+  }
+
+  async credentials(): Promise<WorldCredentials> {
+    return { user: this.row.id, toolSecret: this.row.tool_secret ?? '', agentSecret: this.row.agent_secret ?? '' };
+  }
+
+  async fence(options: { readonly drainMs: number }): Promise<{ readonly epoch: number }> {
+    await this.requireLease();
+    return { epoch: await closeWorld(this.parts.access, this.row.layout, this.row.epoch, options.drainMs, this.parts.failpoint) };
+  }
+
+  async observe(): ReturnType<World['observe']> {
+    await this.requireLease();
+    const { admin } = this.parts.access;
+    const effects = await readEffects(admin, this.row.layout);
+    const late = await admin.query<{ source: 'sql' | 'smtp' | 'tickets' | 'door'; operation: string | null; detail: string; at: string }>(
+      `SELECT source, operation, detail, ${isoUtc('at')} AS at FROM ${inSys(this.row.layout, 'late')} ORDER BY n`,
+    );
+    return { effects, lateAttempts: late.rows, tables: factsOf(this.row.tables) };
+  }
+
+  async snapshot(): Promise<WorldSnapshot> {
+    await this.requireLease();
+    return takeSnapshot(this.parts.access.admin, this.row, await this.ledger.all());
+  }
+
+  async release(options: { readonly reuse?: boolean } = {}): Promise<'pooled' | 'dropped'> {
+    return this.parts.release(options.reuse ?? true);
+  }
+
+  private async requireLease(): Promise<void> {
+    if (!(await this.parts.current())) throw new WorldGoneError(this.ref.id);
+  }
+
+  /**
+   * A write that the fence refused, or whose session the fence ended before it committed, is a late attempt. A connection that was lost for another
+   * reason leaves the outcome open, and so does one that was lost while it committed: `recover` tells.
+   */
+  private async refusal(error: unknown, operation: Attempt): Promise<unknown> {
+    if (error instanceof FencedError) {
+      await this.ledger.late({ source: 'sql', operation: operation.id, detail: error.message });
+      return error;
+    }
+    if (!isLost(error)) return error;
+    const row = await this.parts.current();
+    if (!row) return new WorldGoneError(this.ref.id);
+    const stands = await this.ledger.read(operation.id);
+    const { rows } = await this.parts.access.admin.query<{ closed: boolean }>(`SELECT closed FROM ${inSys(this.row.layout, 'fence')}`);
+    if (!rows[0]?.closed || stands?.state === 'committed') return error;
+    // Closed, and not in the ledger: since the fence waits for whoever commits, it did not.
+    const fenced = new FencedError('the world');
+    await this.ledger.late({ source: 'sql', operation: operation.id, detail: 'its session held on at the fence and was ended; nothing of it was committed' });
+    return fenced;
+  }
+}
+
+/** What grading needs of the tables. */
+export function factsOf(tables: Tables): { readonly [table: string]: TableFacts } {
+  return Object.fromEntries(
+    Object.values(tables).map((table) => [
+      table.name,
+      { key: table.key.length > 0 ? table.key : table.columns.map((column) => column.name), ignored: table.ignored, scale: table.scale },
+    ]),
+  );
+}

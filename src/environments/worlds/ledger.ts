@@ -1,0 +1,142 @@
+import type { LateAttempt } from '../../domain/effect.ts';
+import type { Json } from '../../domain/json.ts';
+import type { OperationProblem } from '../../domain/operation.ts';
+import { withClient } from '../hosts/connection.ts';
+import type { Ledger, LedgerRow, Proposal } from '../world.ts';
+import { WorldGoneError } from '../world.ts';
+import type { Access } from './access.ts';
+import { lockOrEvict } from './evict.ts';
+import { isoUtc } from './journal.ts';
+import { inSys, type Layout } from './layout.ts';
+
+/** How long `recover` waits for an attempt that is just committing before it ends that session. */
+const RECOVER_PATIENCE_MS = 5000;
+
+interface StoredRow {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: Json;
+  readonly idempotency_key: string | null;
+  readonly refusal: Proposal['refusal'];
+  readonly state: LedgerRow['state'];
+  readonly attempt: number;
+  readonly result: Json | null;
+  readonly problem: OperationProblem | null;
+  readonly duration_ms: number | null;
+  readonly at: string;
+}
+
+/** The operations of one lease of a world, in its own database. */
+export class WorldLedger implements Ledger {
+  private readonly access: Access;
+  private readonly layout: Layout;
+  private readonly worldId: string;
+  private readonly epoch: number;
+
+  constructor(access: Access, layout: Layout, worldId: string, epoch: number) {
+    this.access = access;
+    this.layout = layout;
+    this.worldId = worldId;
+    this.epoch = epoch;
+  }
+
+  async propose(proposal: Proposal): Promise<void> {
+    const { rowCount } = await this.access.admin.query(
+      `WITH c AS (SELECT now FROM ${this.sys('clock')}, ${this.sys('fence')} WHERE epoch IN ($8, $8 + 1)),
+            a AS (INSERT INTO ${this.sys('attempts')} (operation) SELECT $1 FROM c ON CONFLICT DO NOTHING),
+            o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at)
+                  SELECT $1, $2, $3, $4, $5, $6, $7, now FROM c ON CONFLICT (id) DO NOTHING)
+       SELECT 1 FROM c`,
+      [
+        proposal.id,
+        proposal.tool,
+        JSON.stringify(proposal.args ?? null),
+        proposal.idempotencyKey,
+        proposal.refusal === null ? null : JSON.stringify(proposal.refusal),
+        proposal.refusal === null ? null : JSON.stringify(proposal.refusal.problem),
+        proposal.refusal?.state ?? 'proposed',
+        this.epoch,
+      ],
+    );
+    // No row of the clock: the world has been given to another owner.
+    if (!rowCount) throw new WorldGoneError(this.worldId);
+  }
+
+  async read(operationId: string): Promise<LedgerRow | null> {
+    return (await this.select('WHERE id = $2 AND epoch IN ($1, $1 + 1)', [this.epoch, operationId]))[0] ?? null;
+  }
+
+  async all(): Promise<readonly LedgerRow[]> {
+    return this.select('WHERE epoch IN ($1, $1 + 1) ORDER BY n', [this.epoch]);
+  }
+
+  async settle(
+    operationId: string,
+    attempt: number,
+    end: { readonly state: 'committed' | 'failed' | 'unknown'; readonly result?: Json; readonly problem?: OperationProblem; readonly durationMs: number },
+  ): Promise<void> {
+    await this.access.admin.query(
+      `UPDATE ${this.sys('operations')} SET state = $3, attempt = $2, result = $4, problem = $5, duration_ms = $6
+        WHERE id = $1 AND state <> 'committed' AND attempt <= $2 AND EXISTS (SELECT 1 FROM ${this.sys('fence')} WHERE epoch IN ($7, $7 + 1))`,
+      [
+        operationId,
+        attempt,
+        end.state,
+        end.result === undefined ? null : JSON.stringify(end.result),
+        end.problem === undefined ? null : JSON.stringify(end.problem),
+        end.durationMs,
+        this.epoch,
+      ],
+    );
+  }
+
+  async recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }> {
+    await withClient(this.access.admin, async (client) => {
+      await client.query('BEGIN');
+      // Waits for transactions that hold this operation's attempts: when the lock is ours, they have committed or are gone.
+      await lockOrEvict(client, this.access.control, RECOVER_PATIENCE_MS, () =>
+        client.query(`UPDATE ${this.sys('attempts')} SET fenced = greatest(fenced, $2) WHERE operation = $1`, [operationId, attempt]),
+      );
+      await client.query('COMMIT');
+    });
+    const { rows } = await this.access.admin.query<{ n: number }>(
+      `SELECT (SELECT count(*) FROM ${this.sys('journal')} WHERE operation = $1 AND phase = 'run')::int
+            + (SELECT count(*) FROM ${this.sys('mails')} WHERE operation = $1 AND (mail ->> 'accepted')::boolean)::int AS n`,
+      [operationId],
+    );
+    return { row: await this.read(operationId), effects: rows[0]?.n ?? 0 };
+  }
+
+  async late(attempt: Omit<LateAttempt, 'at'>): Promise<void> {
+    await this.access.admin.query(
+      `INSERT INTO ${this.sys('late')} (source, operation, detail, at)
+       SELECT $1, $2, $3, c.now FROM ${this.sys('clock')} c, ${this.sys('fence')} f WHERE f.epoch IN ($4, $4 + 1)`,
+      [attempt.source, attempt.operation, attempt.detail, this.epoch],
+    );
+  }
+
+  private async select(where: string, values: readonly unknown[]): Promise<LedgerRow[]> {
+    const { rows } = await this.access.admin.query<StoredRow>(
+      `SELECT id, tool, args, idempotency_key, refusal, state, attempt, result, problem, duration_ms, ${isoUtc('at')} AS at
+         FROM ${this.sys('operations')}, ${this.sys('fence')} ${where}`,
+      [...values],
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      tool: row.tool,
+      args: row.args,
+      idempotencyKey: row.idempotency_key,
+      refusal: row.refusal,
+      state: row.state,
+      attempt: row.attempt,
+      result: row.result,
+      problem: row.problem,
+      durationMs: row.duration_ms,
+      at: row.at,
+    }));
+  }
+
+  private sys(name: string): string {
+    return inSys(this.layout, name);
+  }
+}

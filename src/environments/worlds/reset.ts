@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import { catalogueDigest, readSequences, setSequences } from './catalogue.ts';
+import { differences, fingerprint } from './fingerprint.ts';
+import { generationRecord } from './generation-record.ts';
+import { readJournal, replay, touchedUnlikeSeed } from './journal.ts';
+import { inSys } from './layout.ts';
+import type { WorldRow } from './registry.ts';
+
+/** A world with more changes is made anew: undoing them would cost more. */
+const JOURNAL_LIMIT = 2000;
+
+/** One reset in so many reads the whole world instead of only the touched rows. */
+const FULL_CHECK_EVERY = 100;
+
+/**
+ * Undoes a fenced world's journal and checks that it is as its seed again. In the transaction of `client`.
+ *
+ * @returns null when it may be used again, else why it must be dropped.
+ */
+export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<string | null> {
+  const { layout, tables, generation } = row;
+  const { rows } = await client.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${inSys(layout, 'journal')}`);
+  if ((rows[0]?.n ?? 0) > JOURNAL_LIMIT) return `its journal holds more than ${JOURNAL_LIMIT} changes`;
+  const expected = await generationRecord(client, generation);
+  if (!expected) return 'its generation has no record';
+  const journal = await readJournal(client, layout, 'all');
+  await replay(client, tables, journal, 'back');
+  await setSequences(client, layout, row.sequences);
+  await client.query(
+    ['journal', 'mails', 'operations', 'attempts', 'late'].map((name) => `DELETE FROM ${inSys(layout, name)};`).join(' ') +
+      ` SELECT setval('${inSys(layout, 'seq')}', 1, false);`,
+  );
+  const unlike = await touchedUnlikeSeed(client, generation, tables, journal);
+  const sequences = await readSequences(client, layout);
+  if (Object.keys({ ...sequences, ...row.sequences }).some((name) => sequences[name] !== row.sequences[name])) unlike.push('sequences');
+  if ((row.resets + 1) % FULL_CHECK_EVERY === 0) unlike.push(...differences(expected, await fingerprint(client, layout, tables)));
+  else if ((await catalogueDigest(client, layout)) !== expected.catalogue) unlike.push('catalogue');
+  return unlike.length === 0 ? null : `after its journal was undone it differs from its seed (${unlike.join(', ')})`;
+}

@@ -1,0 +1,72 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { WorldSql } from '../define.ts';
+import { FencedError, type ServiceSession } from '../world.ts';
+import type { Access } from './access.ts';
+import { isoUtc } from './journal.ts';
+import { inSys } from './layout.ts';
+import { WorldLedger } from './ledger.ts';
+import type { WorldRow } from './registry.ts';
+import { enter, isFence, toolTransaction } from './transact.ts';
+
+/** Which of a world's secrets this is, compared in constant time; null: neither. */
+export function secretKind(row: WorldRow, secret: string): 'tool' | 'agent' | null {
+  const tool = equal(row.tool_secret, secret);
+  const agent = equal(row.agent_secret, secret);
+  return tool ? 'tool' : agent ? 'agent' : null;
+}
+
+/**
+ * A service's access to one lease of a world. The secrets stay known until the world is released, so that what comes after the fence is not lost in a
+ * failed login but refused and listed as late. A trusted session may still read then: an operation of unknown outcome is looked up after the fence.
+ */
+export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'agent', failpoint: (name: string) => void): ServiceSession {
+  const { layout, epoch } = row;
+  const trusted = kind === 'tool';
+  const ledger = new WorldLedger(access, layout, row.id, epoch);
+  return {
+    worldId: row.id,
+    trusted,
+    environment: row.services,
+    async clock() {
+      const { rows } = await access.admin.query<{ now: string; timezone: string }>(`SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(layout, 'clock')}`);
+      return { now: new Date(rows[0]?.now ?? 0), timezone: rows[0]?.timezone ?? 'UTC' };
+    },
+    async storeMail(mail) {
+      const { raw, attempt, operation, ...rest } = mail;
+      const attributed = trusted ? operation : null;
+      try {
+        const { rows } = await access.services.query<{ seq: string }>(`SELECT ${inSys(layout, 'store_mail')}($1, $2, $3, $4, $5) AS seq`, [
+          attributed,
+          attempt,
+          epoch,
+          JSON.stringify(rest),
+          raw,
+        ]);
+        failpoint('mail_stored_before_reply');
+        return { seq: Number(rows[0]?.seq) };
+      } catch (error) {
+        if (!isFence(error)) throw error;
+        const to = rest.recipients.map((recipient) => recipient.address).join(', ');
+        await ledger.late({ source: 'smtp', operation: attributed, detail: `mail from ${rest.from} to ${to}: ${rest.subject}` });
+        throw new FencedError('the world');
+      }
+    },
+    async transact<T>(operation: { readonly id: string; readonly attempt: number } | null, work: (sql: WorldSql) => Promise<T>): Promise<T> {
+      const attributed = trusted ? operation : null;
+      try {
+        return await toolTransaction(access.services, { layout, epoch, operation: attributed, begin: enter(layout, attributed, epoch, !trusted) }, work);
+      } catch (error) {
+        if (error instanceof FencedError) await ledger.late({ source: 'tickets', operation: attributed?.id ?? null, detail: error.message });
+        throw error;
+      }
+    },
+    async late(source, operation, detail) {
+      await ledger.late({ source, operation, detail });
+    },
+  };
+}
+
+function equal(known: string | null, shown: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(known ?? ''), digest(shown)) && known !== null;
+}

@@ -1,0 +1,117 @@
+import type { Host } from '../hosts/host.ts';
+import { containerWorlds, removeContainer } from '../hosts/container.ts';
+import type { SweepReport, Worlds } from '../world.ts';
+import { dropDatabase, dropSchemas, dropWorld } from './drop.ts';
+import type { WorldRow } from './registry.ts';
+import { dropOldTemplates } from './template.ts';
+
+/** Workflows to a question. */
+const CHUNK = 200;
+
+type Swept = SweepReport['swept'][number];
+type DeadRow = Pick<WorldRow, 'id' | 'isolation' | 'layout' | 'state'> & { readonly owner: string | null; readonly workflow_id: string | null; readonly lapsed: boolean };
+
+/**
+ * Drops the worlds of a host that are dead and ours, by what its database says alone. Dead: the lease has lapsed, or its workflow is closed, or a drop was
+ * left half done. Ours: in the registry, or with a name of ours and our marker as comment (those are counted as leaked).
+ */
+export async function sweepHost(
+  host: Host,
+  options: Parameters<Worlds['sweep']>[0] & { readonly failpoint: (name: string) => void; readonly log: (message: string, details: { readonly [name: string]: unknown }) => void },
+): Promise<SweepReport> {
+  const { rows } = await host.admin.query<DeadRow>(
+    'SELECT id, isolation, layout, state, owner, workflow_id, coalesce(lease_until < now(), false) AS lapsed FROM trialbed.worlds ORDER BY id',
+  );
+  const leased = rows.filter((row) => row.state === 'leased' || row.state === 'making');
+  const closed = await closedWorkflows(leased, options.closed);
+  const swept: Swept[] = [];
+  for (const row of rows) {
+    const reason = deathOf(row, closed);
+    if (!reason) continue;
+    if (!options.dryRun && !(await claimDead(host, row))) continue;
+    if (!options.dryRun && !(await attempt(options.log, row.id, () => dropWorld(host, row, options.failpoint)))) continue;
+    if (reason !== 'half_dropped') swept.push({ world: row.id, owner: row.owner ?? '', reason });
+  }
+  const orphans = await findOrphans(host);
+  for (const { world, drop } of orphans) {
+    if (!options.dryRun && !(await attempt(options.log, world, drop))) continue;
+    swept.push({ world, owner: '', reason: 'orphan' });
+  }
+  if (!options.dryRun) await dropOldTemplates(host);
+  const dead = new Set(swept.map((world) => world.world));
+  return {
+    live: leased.filter((row) => !dead.has(row.id)).length,
+    pooled: rows.filter((row) => row.state === 'free').length,
+    swept,
+    leaked: orphans.length,
+  };
+}
+
+function deathOf(row: DeadRow, closed: ReadonlySet<string>): 'lease_lapsed' | 'workflow_closed' | 'half_dropped' | null {
+  if (row.state === 'dropping') return 'half_dropped';
+  if (row.state === 'free') return null;
+  if (row.lapsed) return 'lease_lapsed';
+  return row.workflow_id !== null && closed.has(row.workflow_id) ? 'workflow_closed' : null;
+}
+
+/** Whoever changes the row first has it: a world that was released or leased anew since we looked is left alone. */
+async function claimDead(host: Host, row: DeadRow): Promise<boolean> {
+  const { rowCount } = await host.admin.query(
+    "UPDATE trialbed.worlds SET state = 'dropping', owner = NULL WHERE id = $1 AND state = $2 AND owner IS NOT DISTINCT FROM $3 AND workflow_id IS NOT DISTINCT FROM $4",
+    [row.id, row.state, row.owner, row.workflow_id],
+  );
+  return rowCount === 1;
+}
+
+async function closedWorkflows(rows: readonly DeadRow[], closed: Parameters<Worlds['sweep']>[0]['closed']): Promise<ReadonlySet<string>> {
+  const ids = [...new Set(rows.flatMap((row) => row.workflow_id ?? []))];
+  const found = new Set<string>();
+  for (let at = 0; closed && at < ids.length; at += CHUNK) {
+    for (const id of await closed(ids.slice(at, at + CHUNK))) found.add(id);
+  }
+  return found;
+}
+
+/** Things with our marker whose world the registry does not know. */
+async function findOrphans(host: Host): Promise<{ readonly world: string; readonly drop: () => Promise<void> }[]> {
+  const { rows } = await host.admin.query<{ world: string; kind: 'schema' | 'role' | 'database'; name: string }>(
+    `SELECT substr(o.comment, length('trialbed world ') + 1) AS world, o.kind, o.name
+       FROM (SELECT 'schema' AS kind, nspname::text AS name, obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace
+             UNION ALL SELECT 'role', rolname, shobj_description(oid, 'pg_authid') FROM pg_roles
+             UNION ALL SELECT 'database', datname, shobj_description(oid, 'pg_database') FROM pg_database) o
+      WHERE o.comment ~ '^trialbed world [a-z0-9]+$' AND o.name ~ '^w_[a-z0-9]+(_sys)?$'
+        AND NOT EXISTS (SELECT 1 FROM trialbed.worlds w WHERE 'trialbed world ' || w.id = o.comment)`,
+  );
+  const worlds = [...new Set(rows.map((row) => row.world))];
+  const orphans = worlds.map((world) => {
+    const parts = rows.filter((row) => row.world === world);
+    return {
+      world,
+      drop: async () => {
+        for (const { name } of parts.filter((part) => part.kind === 'database')) await dropDatabase(host, name, `w_${world}`, world);
+        await dropSchemas(
+          host,
+          world,
+          parts.filter((part) => part.kind === 'schema').map((part) => part.name),
+          `w_${world}`,
+        );
+      },
+    };
+  });
+  const known = await host.admin.query<{ id: string; containers: boolean }>("SELECT id, isolation = 'container' AS containers FROM trialbed.worlds");
+  // Asking a container engine costs time and may fail: only where this host has had containers.
+  if (!known.rows.some((row) => row.containers)) return orphans;
+  const ids = new Set(known.rows.map((row) => row.id));
+  for (const world of await containerWorlds()) if (!ids.has(world)) orphans.push({ world, drop: () => removeContainer(world) });
+  return orphans;
+}
+
+async function attempt(log: (message: string, details: { readonly [name: string]: unknown }) => void, world: string, drop: () => Promise<void>): Promise<boolean> {
+  try {
+    await drop();
+    return true;
+  } catch (error) {
+    log('a dead world could not be dropped; the next sweep tries again', { world, err: error });
+    return false;
+  }
+}

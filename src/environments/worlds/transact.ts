@@ -1,0 +1,103 @@
+import type pg from 'pg';
+import type { WorldSql } from '../define.ts';
+import { sqlState } from '../hosts/connection.ts';
+import { FencedError } from '../world.ts';
+import { LedgerError } from './errors.ts';
+import { inSys, type Layout, REFUSED, searchPath } from './layout.ts';
+import { worldSql } from './world-sql.ts';
+
+/** One dispatch of an operation. */
+export interface Attempt {
+  readonly id: string;
+  readonly attempt: number;
+}
+
+export interface ToolTransaction {
+  readonly layout: Layout;
+  readonly epoch: number;
+  /** Null: effects are unattributed. */
+  readonly operation: Attempt | null;
+  /** Holds the fence, and for an operation its attempts, until the transaction ends. Runs as the tool role. */
+  readonly begin: (client: pg.PoolClient) => Promise<unknown>;
+  /** Runs as the tool role after the work, before the commit. */
+  readonly end?: (client: pg.PoolClient) => Promise<unknown>;
+  readonly beforeCommit?: () => void;
+}
+
+/**
+ * One transaction as the world's role on a connection of the tool role, so that the journal knows the operation.
+ * What fails before COMMIT is sent is rolled back; after that, only the ledger knows.
+ *
+ * @throws {FencedError} when the system of record refused because of the fence, whatever the work made of that error.
+ */
+export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction, work: (sql: WorldSql) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let refused: unknown = null;
+  let healthy = false;
+  let commitSent = false;
+  try {
+    await client.query('BEGIN');
+    await options.begin(client);
+    const { operation, epoch, layout } = options;
+    await client.query(
+      `SELECT set_config('trialbed.operation', $1, true), set_config('trialbed.attempt', $2, true), set_config('trialbed.epoch', $3, true),
+              set_config('search_path', $4, true), set_config('role', $5, true)`,
+      [operation?.id ?? '', operation ? String(operation.attempt) : '', String(epoch), searchPath(layout), layout.role],
+    );
+    const value = await work(
+      worldSql(client, (error) => {
+        if (isFence(error)) refused = error;
+      }),
+    );
+    await client.query("SELECT set_config('role', 'none', true), set_config('search_path', 'pg_catalog', true)");
+    await options.end?.(client);
+    options.beforeCommit?.();
+    commitSent = true;
+    const { command } = await client.query('COMMIT');
+    healthy = true;
+    // A transaction in which a statement failed is rolled back by COMMIT, without an error.
+    if (command !== 'COMMIT') throw new Error('a statement failed and the work went on: the transaction was rolled back');
+    return value;
+  } catch (error) {
+    if (!commitSent) healthy = await client.query('ROLLBACK').then(
+      () => true,
+      () => false,
+    );
+    else if (sqlState(error) !== null && !isLost(error)) healthy = true;
+    throw meaning(refused ?? error, options.operation);
+  } finally {
+    client.release(!healthy);
+  }
+}
+
+/** The connection ended before COMMIT was sent or while it was under way. */
+export function isLost(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === null || state.startsWith('08') || state.startsWith('57P');
+}
+
+/** Refused by the fence of the world or of the operation's attempts. */
+export function isFence(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === REFUSED.fenced || state === REFUSED.attemptFenced;
+}
+
+/** SQL that opens the door for an operation of the ledger. */
+export function claim(layout: Layout, operation: Attempt, epoch: number): (client: pg.PoolClient) => Promise<unknown> {
+  return (client) => client.query(`SELECT ${inSys(layout, 'claim')}($1, $2, $3)`, [operation.id, operation.attempt, epoch]);
+}
+
+/** SQL that opens the door for a service. A reader passes a closed door. */
+export function enter(layout: Layout, operation: Attempt | null, epoch: number, writes: boolean): (client: pg.PoolClient) => Promise<unknown> {
+  return (client) => client.query(`SELECT ${inSys(layout, 'enter')}($1, $2, $3, $4)`, [operation?.id ?? null, operation?.attempt ?? 0, epoch, writes]);
+}
+
+function meaning(error: unknown, operation: Attempt | null): unknown {
+  const state = sqlState(error);
+  if (state === REFUSED.fenced) return new FencedError('the world');
+  if (state === REFUSED.attemptFenced) return new FencedError(operation ? `attempt ${operation.attempt} of operation ${operation.id}` : 'the attempt');
+  if (operation && (state === REFUSED.committed || state === REFUSED.unknownOperation || state === REFUSED.forged)) {
+    return new LedgerError(operation.id, error instanceof Error ? error.message : String(error));
+  }
+  return error;
+}
