@@ -13,7 +13,7 @@ import { ensureDatabase, withDatabase } from './postgres-url.ts';
 import type { ServiceProcess } from './process.ts';
 import { startMark } from './process.ts';
 import type { StartedServices } from './protocol.ts';
-import { findTemporalCli } from './temporal-cli.ts';
+import { provideTemporalCli } from './temporal-fetch.ts';
 import { startTemporalServer } from './temporal-server.ts';
 
 export interface Reporter {
@@ -87,7 +87,7 @@ class Starter {
   async temporal(): Promise<StartedServices['temporal']> {
     const { temporal: search, home } = this.#plan;
     if (search === null) return null;
-    const cli = await findTemporalCli(search);
+    const cli = await provideTemporalCli(search, this.#report.progress);
     const [port, uiPort] = [await this.#port('temporal'), await this.#port('temporalUi')];
     this.#report.progress('starting a Temporal server');
     const databaseFile = join(home, 'temporal.db');

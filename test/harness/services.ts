@@ -1,11 +1,12 @@
-import { mkdtemp, rm, chmod } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
-import { findTemporalCli } from '../../src/infra/temporal-cli.ts';
+import { provideTemporalCli } from '../../src/infra/temporal-fetch.ts';
 import { startTemporalServer } from '../../src/infra/temporal-server.ts';
+import { readSettings } from '../../src/worker/config.ts';
 
 /** Real services that every test file of the run shares. Each file makes databases, schemas and task queues of its own names. */
 export interface TestServices {
@@ -24,8 +25,8 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'trialbed-test-'));
   await chmod(folder, 0o755);
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), process.platform === 'darwin' ? 'Library/Caches' : '.cache');
-  const cli = await findTemporalCli({ explicit: process.env.TEMPORAL_CLI_PATH ?? null, path: process.env.PATH ?? '', cacheFolder: join(cache, 'trialbed') });
+  const { temporalCli, path, cacheFolder } = readSettings(process.env);
+  const cli = await provideTemporalCli({ explicit: temporalCli, path, cacheFolder }, (text) => process.stderr.write(`${text}\n`));
   const [postgres, temporal] = await Promise.all([
     startEmbeddedPostgres({
       dataFolder: join(folder, 'postgres'),
