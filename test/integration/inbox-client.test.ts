@@ -3,29 +3,28 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type OutgoingMail, ToolFailure } from '../../src/environments/define.ts';
+import { type InboxOptions, type OutgoingMail, ToolFailure } from '../../src/environments/define.ts';
 import { createWorldMail, type MailPhase, type WorldMailOptions } from '../../src/environments/inbox/client.ts';
 import { type Inbox, startInbox } from '../../src/environments/inbox/inbox.ts';
-import { TestDirectory, type TestWorld } from './inbox-directory.ts';
+import { openServiceWorlds, type ServiceWorld, type ServiceWorlds } from './inbox-worlds.ts';
 
-let directory: TestDirectory;
+let worlds: ServiceWorlds;
 let inbox: Inbox & AsyncDisposable;
-let count = 0;
-const world = (options = {}): Promise<TestWorld> => directory.world(`client${++count}`, options);
+const world = (options?: InboxOptions): Promise<ServiceWorld> => worlds.make(options);
 
 beforeAll(async () => {
-  directory = new TestDirectory(inject('services').postgresUrl);
-  inbox = await startInbox({ directory, listen: '127.0.0.1', log: pino({ level: 'silent' }) });
+  worlds = await openServiceWorlds(inject('services').postgresUrl);
+  inbox = await startInbox({ directory: worlds.directory, listen: '127.0.0.1', log: pino({ level: 'silent' }) });
 });
 afterAll(async () => {
   await inbox[Symbol.asyncDispose]();
-  await directory.pool.end();
+  await worlds[Symbol.asyncDispose]();
 });
 
-const mailOf = (w: TestWorld, options: Partial<WorldMailOptions> = {}) =>
+const mailOf = (w: ServiceWorld, options: Partial<WorldMailOptions> = {}) =>
   createWorldMail({ address: inbox, credentials: w.credentials, operation: { id: 'op-1', attempt: 1 }, now: new Date('2026-03-02T08:30:00Z'), ...options });
 const MAIL: OutgoingMail = { from: 'Desk <desk@desk.example>', to: ['Anna Berg <anna@example.org>'], subject: 'Your refund', text: 'Hello' };
-const accepted = async (w: TestWorld) => (await w.mails()).filter((mail) => mail.accepted);
+const accepted = async (w: ServiceWorld) => (await w.mails()).filter((mail) => mail.accepted);
 
 /** How a send ended: the failure's code, or that it is unknown, or sent. */
 async function ending(send: Promise<unknown>): Promise<string> {
@@ -145,6 +144,22 @@ describe('what is refused is a failure', () => {
     expect(await ending(mailOf(w, { address: { host: '127.0.0.1', port: 1 } }).send(MAIL))).toBe('mail_unavailable');
     expect(await accepted(w)).toEqual([]);
   });
+});
+
+test("public case 7: mail goes out of the operation's own transaction; an attempt that was given up is refused at the final dot", async () => {
+  const w = await world();
+  await w.world.ledger.propose({ id: 'op-1', tool: 'send_mail', args: {}, idempotencyKey: null, refusal: null });
+  await w.world.transact({ id: 'op-1', attempt: 1 }, async () => ({ value: await mailOf(w).send(MAIL), result: null }));
+  expect(await w.world.ledger.recover('op-1', 1)).toMatchObject({ row: { state: 'committed' }, effects: 1 });
+  expect(await ending(mailOf(w).send(MAIL))).toBe('mail_refused');
+  expect(await accepted(w)).toHaveLength(1);
+  expect(await w.late()).toMatchObject([{ source: 'smtp', operation: 'op-1' }]);
+});
+
+test('a world that is gone has no account', async () => {
+  const w = await world();
+  await w.world.release({ reuse: false });
+  expect(await ending(mailOf(w).send(MAIL))).toBe('mail_refused');
 });
 
 describe('public cases 1 and 2: a cut is told by its phase', () => {

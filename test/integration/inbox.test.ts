@@ -2,21 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { createTransport } from 'nodemailer';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import type { InboxOptions } from '../../src/environments/define.ts';
 import { decodeMail } from '../../src/environments/inbox/decode.ts';
 import { type Inbox, startInbox } from '../../src/environments/inbox/inbox.ts';
 import { Dialogue } from './inbox-dialogue.ts';
-import { TestDirectory, type TestWorld } from './inbox-directory.ts';
+import { openServiceWorlds, type ServiceWorld, type ServiceWorlds } from './inbox-worlds.ts';
 
-let directory: TestDirectory;
+let worlds: ServiceWorlds;
 let inbox: Inbox & AsyncDisposable;
-let count = 0;
-const world = (options = {}): Promise<TestWorld> => directory.world(`inbox${++count}`, options);
+const world = (options?: InboxOptions): Promise<ServiceWorld> => worlds.make(options);
 const fixture = (name: string) => readFile(new URL(`../fixtures/mail/${name}.eml`, import.meta.url));
 
 beforeAll(async () => {
-  directory = new TestDirectory(inject('services').postgresUrl);
+  worlds = await openServiceWorlds(inject('services').postgresUrl);
   inbox = await startInbox({
-    directory,
+    directory: worlds.directory,
     listen: '127.0.0.1',
     log: pino({ level: 'silent' }),
     limits: { recipients: 5, headerBytes: 4_096, messageBytes: 1024 * 1024 },
@@ -24,11 +24,11 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await inbox[Symbol.asyncDispose]();
-  await directory.pool.end();
+  await worlds[Symbol.asyncDispose]();
 });
 
-const asAgent = (w: TestWorld) => Dialogue.login(inbox, w.credentials.user, w.credentials.agentSecret);
-const asTool = (w: TestWorld, operation = 'op-1.1') => Dialogue.login(inbox, `${w.credentials.user}+${operation}`, w.credentials.toolSecret);
+const asAgent = (w: ServiceWorld) => Dialogue.login(inbox, w.credentials.user, w.credentials.agentSecret);
+const asTool = (w: ServiceWorld, operation = 'op-1.1') => Dialogue.login(inbox, `${w.credentials.user}+${operation}`, w.credentials.toolSecret);
 const HEAD = 'From: a@desk.example\r\nTo: anna@example.org\r\nDate: Mon, 02 Mar 2026 09:30:00 +0100\r\n';
 
 /** Until the server has noticed a lost connection. */
@@ -253,7 +253,7 @@ describe('what is refused', () => {
 
 test('a server that closes answers the message in progress or ends it, and records it', async () => {
   const w = await world();
-  const other = await startInbox({ directory, listen: '127.0.0.1', log: pino({ level: 'silent' }) });
+  const other = await startInbox({ directory: worlds.directory, listen: '127.0.0.1', log: pino({ level: 'silent' }) });
   const idle = await Dialogue.login(other, w.credentials.user, w.credentials.agentSecret);
   const busy = await Dialogue.login(other, w.credentials.user, w.credentials.agentSecret);
   await busy.envelope('a@desk.example', ['anna@example.org']);

@@ -4,20 +4,19 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { ToolFailure } from '../../src/environments/define.ts';
 import { createWorldTickets } from '../../src/environments/tickets/client.ts';
 import { startTickets, type TicketService } from '../../src/environments/tickets/service.ts';
-import { TestDirectory, type TestWorld } from './inbox-directory.ts';
+import { openServiceWorlds, type ServiceWorld, type ServiceWorlds } from './inbox-worlds.ts';
 
-let directory: TestDirectory;
+let worlds: ServiceWorlds;
 let tickets: TicketService & AsyncDisposable;
-let count = 0;
-const world = (): Promise<TestWorld> => directory.world(`tickets${++count}`);
+const world = (): Promise<ServiceWorld> => worlds.make();
 
 beforeAll(async () => {
-  directory = new TestDirectory(inject('services').postgresUrl);
-  tickets = await startTickets({ directory, listen: '127.0.0.1', log: pino({ level: 'silent' }), bodyBytes: 20_000 });
+  worlds = await openServiceWorlds(inject('services').postgresUrl);
+  tickets = await startTickets({ directory: worlds.directory, listen: '127.0.0.1', log: pino({ level: 'silent' }), bodyBytes: 20_000 });
 });
 afterAll(async () => {
   await tickets[Symbol.asyncDispose]();
-  await directory.pool.end();
+  await worlds[Symbol.asyncDispose]();
 });
 
 interface Answer {
@@ -39,8 +38,8 @@ async function call(method: string, path: string, token: string | null, body?: u
   return { status: response.status, type: response.headers.get('content-type'), json: (await response.json()) as Answer['json'] };
 }
 
-const agent = (w: TestWorld) => `${w.credentials.user}.${w.credentials.agentSecret}`;
-const tool = (w: TestWorld) => `${w.credentials.user}.${w.credentials.toolSecret}`;
+const agent = (w: ServiceWorld) => `${w.credentials.user}.${w.credentials.agentSecret}`;
+const tool = (w: ServiceWorld) => `${w.credentials.user}.${w.credentials.toolSecret}`;
 const NEW = { subject: 'Broken lamp', body: 'It arrived broken.', requester: 'anna@example.org' };
 
 describe('tickets and comments', () => {
@@ -100,11 +99,11 @@ describe('tickets and comments', () => {
 describe('refusals are problem JSON', () => {
   test.each([
     ['GET', '/tickets/999', undefined, 404, 'not_found'],
-    ['GET', "/tickets/1'%20or%20true", undefined, 404, 'not_found'],
+    ['GET', "/tickets/301'%20or%20true", undefined, 404, 'not_found'],
     ['PATCH', '/tickets/999', { status: 'closed' }, 404, 'not_found'],
     ['POST', '/tickets/999/comments', { author: 'x', body: 'y' }, 404, 'not_found'],
     ['GET', '/elsewhere', undefined, 404, 'not_found'],
-    ['DELETE', '/tickets/1', undefined, 405, 'method_not_allowed'],
+    ['DELETE', '/tickets/301', undefined, 405, 'method_not_allowed'],
     ['GET', '/tickets?page=0', undefined, 400, 'invalid'],
     ['GET', '/tickets?color=red', undefined, 400, 'invalid'],
     ['GET', '/tickets?status=open&status=closed', undefined, 400, 'invalid'],
@@ -117,9 +116,9 @@ describe('refusals are problem JSON', () => {
     ['POST', '/tickets', { ...NEW, status: 'lost' }, 422, 'invalid'],
     ['POST', '/tickets', { ...NEW, body: 'nul \0' }, 422, 'invalid'],
     ['POST', '/tickets', { ...NEW, created_at: '2020-01-01T00:00:00Z' }, 422, 'invalid'],
-    ['PATCH', '/tickets/1', {}, 422, 'invalid'],
-    ['PATCH', '/tickets/1', { if_updated_at: '2026-03-02T08:30:00Z' }, 422, 'invalid'],
-    ['PATCH', '/tickets/1', { status: 'closed', if_updated_at: '2026-03-02T08:29:00Z' }, 409, 'conflict'],
+    ['PATCH', '/tickets/301', {}, 422, 'invalid'],
+    ['PATCH', '/tickets/301', { if_updated_at: '2026-03-02T08:30:00Z' }, 422, 'invalid'],
+    ['PATCH', '/tickets/301', { status: 'closed', if_updated_at: '2026-03-02T08:29:00Z' }, 409, 'conflict'],
     ['POST', '/tickets', NEW, 409, 'conflict'],
     ['POST', '/tickets', { ...NEW, body: 'x'.repeat(21_000) }, 413, 'too_large'],
   ])('%s %s %j: %i', async (method, path, body, status, code) => {
@@ -179,7 +178,7 @@ describe('who may speak', () => {
     expect((await call('POST', '/tickets', tool(w), NEW, { 'trialbed-operation': 'op-1' })).status).toBe(400);
     expect((await call('POST', '/tickets', tool(w), NEW, { 'trialbed-operation': 'op-1.1' })).status).toBe(201);
     expect((await call('POST', '/tickets', agent(w), { ...NEW, subject: 'own' })).status).toBe(201);
-    expect(await w.writers()).toEqual(['op-1', null]);
+    expect(await w.changes()).toEqual(['tickets insert op-1', 'tickets insert null']);
   });
 
   test('after the fence a write is 423, listed as late, and changes nothing; the tools may still read', async () => {
@@ -200,16 +199,32 @@ describe('who may speak', () => {
 });
 
 describe('createWorldTickets', () => {
-  const client = (w: TestWorld, options = {}) =>
+  const client = (w: ServiceWorld, options = {}) =>
     createWorldTickets({ url: tickets.url, credentials: w.credentials, operation: { id: 'op-5', attempt: 1 }, ...options });
 
   test('requests speak for the operation', async () => {
     const w = await world();
     const created = await client(w).request('POST', '/tickets', NEW);
     expect(await client(w).request('GET', `/tickets/${created.id}`)).toEqual(created);
-    expect(await w.writers()).toEqual(['op-5']);
+    expect(await w.changes()).toEqual(['tickets insert op-5']);
     const { url, headers } = client(w);
     expect((await fetch(`${url}/tickets`, { headers })).status).toBe(200);
+  });
+
+  test("inside the operation's own transaction; an attempt that was given up is refused", async () => {
+    const w = await world();
+    await w.world.ledger.propose({ id: 'op-5', tool: 'create_ticket', args: {}, idempotencyKey: null, refusal: null });
+    await w.world.transact({ id: 'op-5', attempt: 1 }, async (sql) => {
+      const [row] = await sql.query(
+        "insert into tickets (subject, body, requester, created_at, updated_at) values ('by SQL', '', 'anna', now(), now()) returning id",
+      );
+      await client(w).request('POST', '/tickets', NEW);
+      return { value: row, result: null };
+    });
+    await w.world.ledger.recover('op-5', 1);
+    await expect(client(w).request('POST', '/tickets', { ...NEW, subject: 'zombie' })).rejects.toMatchObject({ code: 'conflict' });
+    expect((await w.changes()).toSorted()).toEqual(['tickets insert op-5', 'tickets insert op-5']);
+    expect(await w.late()).toMatchObject([{ source: 'tickets', operation: 'op-5' }]);
   });
 
   test('4xx is a failure with its code', async () => {
