@@ -55,7 +55,11 @@ function provideNode() {
   if (!isNode24(own)) {
     say('installing Node 24 (npm package "node")');
     const folder = join(root, 'node_modules', 'node');
-    const done = spawnSync(outerNode(), ['installArchSpecificPackage.js'], { cwd: folder, env: { ...process.env, PATH: outerPath.join(delimiter) }, stdio: ['ignore', 2, 2] });
+    const done = spawnSync(outerNode(), ['installArchSpecificPackage.js'], {
+      cwd: folder,
+      env: { ...process.env, PATH: outerPath.join(delimiter) },
+      stdio: ['ignore', 2, 2],
+    });
     if (!isNode24(own)) {
       if (Number(process.versions.node.split('.')[0]) >= 24) return process.execPath;
       fail(`Node 24 could not be installed (${done.error?.message ?? `exit code ${done.status}`}); install it and run the command with it`);

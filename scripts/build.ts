@@ -39,7 +39,10 @@ export async function build(say: (text: string) => void): Promise<void> {
 
 function compile(folder: string): void {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder], { cwd: root, stdio: ['ignore', 2, 2] });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (status === 0) return;
   process.stderr.write('trialbed: the package was not built, because of the errors above\n');
   process.exit(1);
@@ -58,7 +61,11 @@ async function contentStamp(): Promise<string> {
   const hash = createHash('sha256');
   const others = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json', join('scripts', 'build.ts')];
   for (const file of [...(await filesBelow(source)), ...others.map((name) => join(root, name))]) {
-    hash.update(relative(root, file)).update('\0').update(await readFile(file)).update('\0');
+    hash
+      .update(relative(root, file))
+      .update('\0')
+      .update(await readFile(file))
+      .update('\0');
   }
   return hash.digest('hex');
 }

@@ -68,7 +68,12 @@ async function temporalCheck(settings: ServiceSettings): Promise<DoctorCheck> {
     try {
       return ok('Temporal', `server ${await temporalVersion(settings.temporal)} at ${address}, namespace ${namespace}`);
     } catch (error) {
-      return { name: 'Temporal', state: 'missing', found: reason(error), advice: 'correct TEMPORAL_ADDRESS and its companions, or unset them to have a server started' };
+      return {
+        name: 'Temporal',
+        state: 'missing',
+        found: reason(error),
+        advice: 'correct TEMPORAL_ADDRESS and its companions, or unset them to have a server started',
+      };
     }
   }
   try {
@@ -105,7 +110,12 @@ async function externalCheck(name: string, url: string): Promise<DoctorCheck> {
     if (Number.parseInt(version, 10) >= 15) return ok(name, `PostgreSQL ${version} at ${shown}`);
     return { name, state: 'missing', found: `PostgreSQL ${version} at ${shown}`, advice: 'PostgreSQL 15 or newer is needed' };
   } catch (error) {
-    return { name, state: 'missing', found: `${shown}: ${reason(error)}`, advice: 'correct TRIALBED_DATABASE_URL or TRIALBED_WORLDS_URL, or unset them to have a PostgreSQL started' };
+    return {
+      name,
+      state: 'missing',
+      found: `${shown}: ${reason(error)}`,
+      advice: 'correct TRIALBED_DATABASE_URL or TRIALBED_WORLDS_URL, or unset them to have a PostgreSQL started',
+    };
   }
 }
 
@@ -123,11 +133,16 @@ async function embeddedCheck({ home }: ServiceSettings): Promise<DoctorCheck> {
   }
 }
 
-async function containerCheck(settings: ServiceSettings, engine: ContainerEngine | { readonly description: null; readonly reason: string }, works: boolean): Promise<DoctorCheck> {
+async function containerCheck(
+  settings: ServiceSettings,
+  engine: ContainerEngine | { readonly description: null; readonly reason: string },
+  works: boolean,
+): Promise<DoctorCheck> {
   const name = 'container engine';
   const state = settings.postgres === 'container' ? 'missing' : 'warning';
   if (engine.description === null) {
-    const advice = settings.postgres === 'container' ? 'start Docker or Podman, or unset TRIALBED_POSTGRES' : 'not needed: worlds are kept in the embedded PostgreSQL';
+    const advice =
+      settings.postgres === 'container' ? 'start Docker or Podman, or unset TRIALBED_POSTGRES' : 'not needed: worlds are kept in the embedded PostgreSQL';
     return { name, state, found: `none answers: ${engine.reason}`, advice };
   }
   if (works) return ok(name, `${engine.description}, with the image ${settings.postgresImage}`);

@@ -49,7 +49,8 @@ export function arrange(settings: ServiceSettings): Arrangement {
 
 /** Whether services started for one plan serve the other. Where the CLI was found makes no difference. */
 export function samePlan(a: ServicePlan, b: ServicePlan): boolean {
-  const parts = (plan: ServicePlan): string => JSON.stringify([plan.embeddedStore, plan.worlds, plan.worlds === 'embedded' ? '' : plan.postgresImage, plan.temporal !== null]);
+  const parts = (plan: ServicePlan): string =>
+    JSON.stringify([plan.embeddedStore, plan.worlds, plan.worlds === 'embedded' ? '' : plan.postgresImage, plan.temporal !== null]);
   return parts(a) === parts(b);
 }
 

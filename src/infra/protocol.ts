@@ -76,6 +76,7 @@ export async function socketPath(home: string): Promise<string> {
   const folder = join(tmpdir(), `trialbed-${uid}`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const { uid: owner, mode } = await stat(folder);
-  if (owner !== uid || (mode & 0o077) !== 0) throw new Error(`${folder} must belong to this user and be closed to others, because the services are controlled through it; remove it`);
+  if (owner !== uid || (mode & 0o077) !== 0)
+    throw new Error(`${folder} must belong to this user and be closed to others, because the services are controlled through it; remove it`);
   return join(folder, `${createHash('sha256').update(home).digest('hex').slice(0, 24)}.sock`);
 }

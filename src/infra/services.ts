@@ -58,7 +58,10 @@ export async function acquireServices(settings: ServiceSettings, options: Acquir
 }
 
 /** Starts the services and keeps them when no user is left, until {@link down}. Errors as {@link acquireServices}. */
-export async function up(settings: ServiceSettings, options: AcquireOptions = {}): Promise<{ readonly endpoints: Endpoints; readonly temporalUi: string | null; readonly notes: readonly string[] }> {
+export async function up(
+  settings: ServiceSettings,
+  options: AcquireOptions = {},
+): Promise<{ readonly endpoints: Endpoints; readonly temporalUi: string | null; readonly notes: readonly string[] }> {
   const { plan, allGiven } = arrange(settings);
   await using lease = await acquireServices(settings, options);
   if (!allGiven) {
@@ -90,8 +93,10 @@ export function status(settings: Pick<ServiceSettings, 'home'>): Promise<Supervi
 function endpointsOf(arrangement: Arrangement, settings: ServiceSettings, started: StartedServices): Endpoints {
   const storeUrl = arrangement.storeUrl ?? started.storeUrl;
   const worlds: WorldHostConfig | null = arrangement.worlds ?? started.worlds;
-  const temporal: TemporalEndpoint | null = settings.temporal ?? (started.temporal === null ? null : { address: started.temporal.address, namespace: 'default' });
-  if (storeUrl === null || worlds === null || temporal === null) throw new ServicesError('supervisor', 'the supervisor did not start all that its plan asks for');
+  const temporal: TemporalEndpoint | null =
+    settings.temporal ?? (started.temporal === null ? null : { address: started.temporal.address, namespace: 'default' });
+  if (storeUrl === null || worlds === null || temporal === null)
+    throw new ServicesError('supervisor', 'the supervisor did not start all that its plan asks for');
   return { storeUrl, worldHosts: [worlds], temporal };
 }
 

@@ -47,7 +47,8 @@ export async function useSupervisor(plan: ServicePlan, progress: (text: string) 
     if (socket === null) {
       if (starting === null || starting.exited()) {
         // Nothing listens and what we started has ended: it failed, or it met one that was just stopping.
-        if (starting?.failed() === true) throw new ServicesError('supervisor', `the process that runs the services ended at its start; its log ends with\n${await logTail(plan.home)}`);
+        if (starting?.failed() === true)
+          throw new ServicesError('supervisor', `the process that runs the services ended at its start; its log ends with\n${await logTail(plan.home)}`);
         starting = startSupervisor(plan);
       }
       await sleep(50);

@@ -67,9 +67,13 @@ class Supervisor {
       // Removes the socket file; only then do those who wait learn that all is over, and may start anew.
       const closed = new Promise((resolve) => server.close(resolve));
       for (const socket of this.#sockets) socket.end();
-      setTimeout(() => this.#sockets.forEach((socket) => socket.destroy()), 1_000).unref();
+      setTimeout(() => this.#destroySockets(), 1_000).unref();
       await closed;
     }
+  }
+
+  #destroySockets(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   stop(reason: string): void {
@@ -123,34 +127,40 @@ class Supervisor {
   #receive(socket: Socket, message: ToSupervisor): void {
     switch (message.type) {
       case 'acquire':
-        return this.#acquire(socket, message.pid, message.plan);
+        this.#acquire(socket, message.pid, message.plan);
+        break;
       case 'release':
         this.#users.delete(socket);
         this.#stopIfUnused();
         // The last one learns of its release when its connection ends, which is when nothing is left.
         if (!this.#stopping) send(socket, { type: 'released' });
-        return;
+        break;
       case 'pin':
         this.#pinned = message.pinned;
         this.#stopIfUnused();
-        return send(socket, { type: 'status', status: this.#status() });
+        send(socket, { type: 'status', status: this.#status() });
+        break;
       case 'stop':
         send(socket, { type: 'status', status: this.#status() });
-        return this.stop('told to stop');
+        this.stop('told to stop');
+        break;
       case 'status':
-        return send(socket, { type: 'status', status: this.#status() });
+        send(socket, { type: 'status', status: this.#status() });
+        break;
     }
   }
 
   #acquire(socket: Socket, pid: number, plan: ServicePlan): void {
-    if (this.#stopping) return send(socket, { type: 'stopping' });
-    if (!samePlan(plan, this.#plan)) {
+    if (this.#stopping) {
+      send(socket, { type: 'stopping' });
+    } else if (samePlan(plan, this.#plan)) {
+      this.#users.set(socket, pid);
+      this.#hadUser = true;
+      if (this.#services !== null) send(socket, { type: 'ready', pid: process.pid, services: this.#services.started });
+    } else {
       const message = `the services of ${this.#plan.home} run with other settings of Postgres or Temporal; end their users, run "trialbed down", then try again`;
-      return send(socket, { type: 'failed', pid: process.pid, code: 'services_differ', message });
+      send(socket, { type: 'failed', pid: process.pid, code: 'services_differ', message });
     }
-    this.#users.set(socket, pid);
-    this.#hadUser = true;
-    if (this.#services !== null) send(socket, { type: 'ready', pid: process.pid, services: this.#services.started });
   }
 
   #stopIfUnused(): void {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { findTemporalCli, TEMPORAL_WHEEL_VERSION, type TemporalCli, TemporalCliMissingError, type TemporalCliSearch, wheelFolder } from './temporal-cli.ts';
 

@@ -32,6 +32,8 @@ export class SearchAttributesError extends Error {
 }
 
 const GRPC_INVALID_ARGUMENT = 3;
+const GRPC_DEADLINE_EXCEEDED = 4;
+const GRPC_NOT_FOUND = 5;
 const GRPC_ALREADY_EXISTS = 6;
 const GRPC_UNAVAILABLE = 14;
 
@@ -98,8 +100,6 @@ async function retry<T>(deadline: number, attempt: () => Promise<T>, address: st
       return await attempt();
     } catch (error) {
       const code = grpcCode(error);
-      const GRPC_DEADLINE_EXCEEDED = 4;
-      const GRPC_NOT_FOUND = 5;
       const passing = code === GRPC_UNAVAILABLE || code === GRPC_DEADLINE_EXCEEDED || code === GRPC_NOT_FOUND;
       if (!passing || Date.now() > deadline) throw new TemporalUnreachableError(address, detail(error));
       await sleep(100);
@@ -112,6 +112,9 @@ function grpcCode(error: unknown): number | null {
 }
 
 function detail(error: unknown): string {
+  const code = grpcCode(error);
+  // The transport's own words tell of its insides.
+  if (code === GRPC_UNAVAILABLE || code === GRPC_DEADLINE_EXCEEDED) return 'it does not answer';
   if (error instanceof Error && 'details' in error && typeof error.details === 'string' && error.details !== '') return error.details;
   return error instanceof Error ? error.message : String(error);
 }

@@ -37,7 +37,8 @@ export async function buildBundle(): Promise<WorkflowBundle> {
     if (refused.size > 0) throw new Error('modules were refused');
     return { code };
   } catch (error) {
-    if (refused.size > 0) throw new BundleError(`workflow code may import only itself, domain/ and @temporalio/workflow, but:\n  ${[...refused].sort().join('\n  ')}`);
+    if (refused.size > 0)
+      throw new BundleError(`workflow code may import only itself, domain/ and @temporalio/workflow, but:\n  ${[...refused].sort().join('\n  ')}`);
     throw new BundleError([`the workflow bundle could not be made: ${error instanceof Error ? error.message : String(error)}`, ...problems].join('\n'));
   }
 }
@@ -80,7 +81,12 @@ async function sourceHash(): Promise<string> {
   for (const folder of ['domain', 'workflows']) {
     const entries = await readdir(join(SOURCE, folder), { recursive: true, withFileTypes: true });
     const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-    for (const file of files.sort()) hash.update(relative(SOURCE, file)).update('\0').update(await readFile(file)).update('\0');
+    for (const file of files.sort())
+      hash
+        .update(relative(SOURCE, file))
+        .update('\0')
+        .update(await readFile(file))
+        .update('\0');
   }
   return hash.digest('hex').slice(0, 24);
 }

@@ -173,7 +173,14 @@ const variables = z.object({
     .string()
     .default('')
     .transform((text) => text.split(',').filter((part) => part.trim() !== ''))
-    .pipe(z.array(z.string().regex(/^[\w.-]+(:[1-9]\d*)?$/, 'names, each with the hit that kills, such as after-commit:2').transform(failpoint))),
+    .pipe(
+      z.array(
+        z
+          .string()
+          .regex(/^[\w.-]+(:[1-9]\d*)?$/, 'names, each with the hit that kills, such as after-commit:2')
+          .transform(failpoint),
+      ),
+    ),
   TRIALBED_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error', 'silent'], 'one of debug, info, warn, error, silent').default('warn'),
 });
 
@@ -216,7 +223,11 @@ function temporalEndpoint(env: Environment): TemporalEndpoint | null {
   };
 }
 
-function temporalTls(tls: { serverNameOverride?: string; serverRootCACertificate?: Uint8Array; clientCertPair?: { crt: Uint8Array; key: Uint8Array } }): TemporalTls {
+function temporalTls(tls: {
+  serverNameOverride?: string;
+  serverRootCACertificate?: Uint8Array;
+  clientCertPair?: { crt: Uint8Array; key: Uint8Array };
+}): TemporalTls {
   return {
     ...(tls.serverNameOverride === undefined ? {} : { serverNameOverride: tls.serverNameOverride }),
     ...(tls.serverRootCACertificate === undefined ? {} : { serverRootCACertificate: Buffer.from(tls.serverRootCACertificate) }),

@@ -39,7 +39,9 @@ describe.skipIf(!container.met)(skipTitle('worlds in a container', container), (
     expect(host?.kind).toBe('container');
     const client = new pg.Client({ connectionString: host?.adminUrl ?? '' });
     await client.connect();
-    const { rows } = await client.query("SELECT current_database() AS database, current_setting('max_connections') AS connections, current_setting('synchronous_commit') AS durable");
+    const { rows } = await client.query(
+      "SELECT current_database() AS database, current_setting('max_connections') AS connections, current_setting('synchronous_commit') AS durable",
+    );
     await client.end();
     expect(rows).toEqual([{ database: 'trialbed_worlds', connections: '200', durable: 'on' }]);
     expect(new URL(lease.endpoints.storeUrl).port).not.toBe(new URL(host?.adminUrl ?? '').port);
@@ -71,7 +73,9 @@ describe.skipIf(!container.met)(skipTitle('worlds in a container', container), (
   });
 
   test('a container that is demanded and cannot be had is an error', async () => {
-    await expect(acquireServices({ ...settings, postgres: 'container', postgresImage: 'localhost:1/trialbed/no-such-image:1' })).rejects.toMatchObject({ code: 'image_unavailable' });
+    await expect(acquireServices({ ...settings, postgres: 'container', postgresImage: 'localhost:1/trialbed/no-such-image:1' })).rejects.toMatchObject({
+      code: 'image_unavailable',
+    });
     expect(await status({ home })).toBeNull();
   });
 });

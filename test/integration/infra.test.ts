@@ -116,7 +116,12 @@ test('a killed PostgreSQL comes back where it was, with what it had committed', 
   const before = (await status({ home }))?.services.find((service) => service.name === 'postgres');
   process.kill(Number(before?.id), 'SIGKILL');
   await eventually(async () => ((await status({ home }))?.services.find((service) => service.name === 'postgres')?.restarts ?? 0) === 1);
-  await eventually(() => query(storeUrl, 'SELECT 1').then(() => true, () => false));
+  await eventually(() =>
+    query(storeUrl, 'SELECT 1').then(
+      () => true,
+      () => false,
+    ),
+  );
   expect(await query(storeUrl, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
 });
 
@@ -126,7 +131,12 @@ test('a killed Temporal server comes back where it was', async () => {
   process.kill(Number(before?.id), 'SIGKILL');
   await eventually(async () => (await status({ home }))?.services.find((service) => service.name === 'temporal')?.id !== before?.id);
   const connection = Connection.lazy({ address: lease.endpoints.temporal.address });
-  await eventually(() => connection.workflowService.describeNamespace({ namespace: 'default' }).then(() => true, () => false));
+  await eventually(() =>
+    connection.workflowService.describeNamespace({ namespace: 'default' }).then(
+      () => true,
+      () => false,
+    ),
+  );
   await connection.close();
 });
 
@@ -167,7 +177,10 @@ test('given servers are used, and then nothing is started', async () => {
 });
 
 test('a Temporal CLI that does not exist is an error that says what to do, and leaves no process', async () => {
-  await expect(acquireServices({ ...settings, temporalCli: '/nowhere/temporal' })).rejects.toMatchObject({ code: 'temporal_cli_missing', message: expect.stringContaining('TEMPORAL_CLI_PATH') });
+  await expect(acquireServices({ ...settings, temporalCli: '/nowhere/temporal' })).rejects.toMatchObject({
+    code: 'temporal_cli_missing',
+    message: expect.stringContaining('TEMPORAL_CLI_PATH'),
+  });
   expect(await status({ home })).toBeNull();
 });
 

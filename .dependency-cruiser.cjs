@@ -1,0 +1,83 @@
+/**
+ * Which part may import which. One way only: cli -> client -> (worker, store, suite, report); worker -> activities ->
+ * environments, store, suite -> domain; workflows -> domain. `infra` is used by client and cli, and uses of the rest only
+ * the configuration.
+ */
+const layers = {
+  domain: [],
+  workflows: ['domain'],
+  store: ['domain'],
+  environments: ['domain'],
+  suite: ['domain', 'environments'],
+  report: ['domain', 'store', 'suite'],
+  activities: ['domain', 'environments', 'store', 'suite', 'workflows'],
+  infra: ['worker/config'],
+  worker: ['domain', 'workflows', 'environments', 'store', 'suite', 'activities', 'infra'],
+  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'infra', 'worker'],
+  init: [],
+  cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
+};
+
+/** Single modules of which a lower layer may import types, because the contract between two layers has to lie in one of them. */
+const contracts = {
+  workflows: ['activities/contract'],
+  environments: ['worker/config'],
+  suite: ['store/store'],
+};
+
+const typesOnly = Object.entries(contracts).map(([layer, modules]) => ({
+  name: `only-types-for-${layer}`,
+  comment: `src/${layer} may import nothing but types from ${modules.join(', ')}`,
+  severity: 'error',
+  from: { path: `^src/${layer}/` },
+  to: { path: `^src/(${modules.join('|')})[.]`, dependencyTypesNot: ['type-only'] },
+}));
+
+const oneWay = Object.entries(layers).map(([layer, allowed]) => ({
+  name: `imports-of-${layer}`,
+  comment: `src/${layer} may import ${['itself', ...allowed].join(', ')}`,
+  severity: 'error',
+  from: { path: `^src/${layer}/` },
+  to: { path: '^src/', pathNot: `^src/(${[layer, ...allowed, ...(contracts[layer] ?? [])].join('|')})[/.]` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...oneWay,
+    ...typesOnly,
+    {
+      name: 'workflow-code-is-pure',
+      comment: 'Workflow code is replayed: it may use @temporalio/workflow and types, and nothing that reads a clock, a file or a network.',
+      severity: 'error',
+      from: { path: '^src/workflows/' },
+      to: { pathNot: ['^src/(workflows|domain)/', 'node_modules/@temporalio/(workflow|common)/'], dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'domain-is-pure',
+      comment: 'Rules of the domain run in workflows, workers and reports alike.',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { pathNot: '^src/domain/' },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    { name: 'resolvable', severity: 'error', from: { path: '^src/' }, to: { couldNotResolve: true } },
+    {
+      name: 'no-development-packages',
+      comment: 'The published package has only its dependencies.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/init/template/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: 'node_modules/@types/' },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^src/init/template/' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.json'],
+    },
+  },
+};
