@@ -17,8 +17,14 @@ export class Dialogue implements AsyncDisposable {
     this.#lines = createInterface({ input: socket })[Symbol.asyncIterator]();
   }
 
+  /** Says nothing, and has not read the greeting. */
+  static async connect(address: { readonly host: string; readonly port: number }): Promise<Dialogue> {
+    return new Dialogue(connect(address.port, address.host));
+  }
+
+  /** Reads the greeting and says EHLO. */
   static async open(address: { readonly host: string; readonly port: number }): Promise<Dialogue> {
-    const dialogue = new Dialogue(connect(address.port, address.host));
+    const dialogue = await Dialogue.connect(address);
     await dialogue.reply();
     await dialogue.say('EHLO client.example');
     return dialogue;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { InboxOptions } from '../../src/environments/define.ts';
 import { decodeMail } from '../../src/environments/inbox/decode.ts';
 import { type Inbox, startInbox } from '../../src/environments/inbox/inbox.ts';
+import type { ServiceDirectory } from '../../src/environments/services.ts';
 import { Dialogue } from './inbox-dialogue.ts';
 import { openServiceWorlds, type ServiceWorld, type ServiceWorlds } from './inbox-worlds.ts';
 
@@ -249,6 +250,36 @@ describe('what is refused', () => {
     expect((await w.mails()).filter((mail) => mail.accepted)).toEqual([]);
     expect(await w.late()).toMatchObject([{ source: 'smtp', operation: 'op-3' }]);
   });
+});
+
+test('connections beyond the limit, and idle ones, are answered 421', async () => {
+  const w = await world();
+  await using small = await startInbox({
+    directory: worlds.directory,
+    listen: '127.0.0.1',
+    log: pino({ level: 'silent' }),
+    limits: { connections: 1, idleMs: 300 },
+  });
+  await using first = await Dialogue.login(small, w.credentials.user, w.credentials.agentSecret);
+  await using second = await Dialogue.connect(small);
+  expect((await second.reply()).code).toBe(421);
+  expect((await first.reply()).code).toBe(421);
+  await using third = await Dialogue.connect(small);
+  expect((await third.reply()).code).toBe(220);
+});
+
+test('when the database does not answer at the final dot, the client gets no reply that could be a lie', async () => {
+  const w = await world();
+  const lost: ServiceDirectory = {
+    async authenticate(id, secret) {
+      const session = await worlds.directory.authenticate(id, secret);
+      return session && { ...session, storeMail: async (mail) => Promise.reject(new Error(`lost after ${(await session.storeMail(mail)).seq}`)) };
+    },
+  };
+  await using other = await startInbox({ directory: lost, listen: '127.0.0.1', log: pino({ level: 'silent' }) });
+  await using dialogue = await Dialogue.login(other, w.credentials.user, w.credentials.agentSecret);
+  expect((await dialogue.mail('a@desk.example', ['anna@example.org'], `${HEAD}Subject: x\r\n\r\nhello`)).code).toBe(0);
+  expect((await w.mails()).map((mail) => mail.accepted)).toEqual([true]);
 });
 
 test('a server that closes answers the message in progress or ends it, and records it', async () => {
