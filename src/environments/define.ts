@@ -188,3 +188,6 @@ export interface Environment extends EnvironmentDefinition {
 export function isEnvironment(value: unknown): value is Environment {
   return typeof value === 'object' && value !== null && (value as { [ENVIRONMENT]?: unknown })[ENVIRONMENT] === true;
 }
+
+// A pack's suite often has agents beside it: their types come from the same door.
+export type { AgentReply, AgentSession, CallOptions, CallResult, ModuleAgent, UserMessage } from './agent.ts';

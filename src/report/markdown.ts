@@ -5,17 +5,19 @@ import { plainText } from './plain-text.ts';
  * Follows CommonMark 0.31 and GitHub's extensions (tables, autolinks, mentions).
  */
 export function mdText(text: string): string {
-  return plainText(text)
-    .replace(/[\\`*_[\]|~$]/g, (character) => `\\${character}`)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replace(/^(\s*)([-+#=]|\d+(?=[.)]))/, (_, space: string, start: string) => (/\d/.test(start) ? `${space}${start}\\` : `${space}\\${start}`))
-    .replaceAll('://', '\\://')
-    .replace(/www\./gi, (found) => `${found.slice(0, 3)}\\.`)
-    // A comment between the sign and the name: the way GitHub itself documents for text that must notify nobody.
-    .replace(/(^|[^\p{L}\p{N}])@(?=[\p{L}\p{N}])/gu, '$1@<!-- -->')
-    .replace(/#(?=\d)/g, '#<!-- -->');
+  return (
+    plainText(text)
+      .replace(/[\\`*_[\]|~$]/g, (character) => `\\${character}`)
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replace(/^(\s*)([-+#=]|\d+(?=[.)]))/, (_, space: string, start: string) => (/\d/.test(start) ? `${space}${start}\\` : `${space}\\${start}`))
+      .replaceAll('://', '\\://')
+      .replace(/www\./gi, (found) => `${found.slice(0, 3)}\\.`)
+      // A comment between the sign and the name: the way GitHub itself documents for text that must notify nobody.
+      .replace(/(^|[^\p{L}\p{N}])@(?=[\p{L}\p{N}])/gu, '$1@<!-- -->')
+      .replace(/#(?=\d)/g, '#<!-- -->')
+  );
 }
 
 /** Foreign text as a code span on one line, also inside a table cell. */

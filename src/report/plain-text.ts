@@ -64,7 +64,10 @@ function escapeOne(character: string, offset: number, whole: string): string {
 }
 
 function joinsPictograms(whole: string, offset: number): boolean {
-  return /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u.test(whole.slice(Math.max(0, offset - 6), offset)) && /^\p{Extended_Pictographic}/u.test(whole.slice(offset + 1, offset + 3));
+  return (
+    /\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?$/u.test(whole.slice(Math.max(0, offset - 6), offset)) &&
+    /^\p{Extended_Pictographic}/u.test(whole.slice(offset + 1, offset + 3))
+  );
 }
 
 function graphemeWidth(grapheme: string): number {

@@ -55,7 +55,10 @@ function matrixTable(data: ReportData): string {
   const { columns, rows } = matrix(data.trials.map((t) => t.summary));
   if (rows.length === 0) return '';
   const mark = (cell: Cell | null): string => (cell === null ? '' : cellState(cell) === 'pass' ? cellText(cell) : `**${cellText(cell)}**`);
-  const table = mdTable(['case', ...columns.map(mdText)], rows.slice(0, LISTED).map((row) => [mdCellCode(row.case), ...row.cells.map(mark)]));
+  const table = mdTable(
+    ['case', ...columns.map(mdText)],
+    rows.slice(0, LISTED).map((row) => [mdCellCode(row.case), ...row.cells.map(mark)]),
+  );
   return rows.length > LISTED ? `${table}\n\nand ${rows.length - LISTED} more cases, in \`report.json\`` : table;
 }
 
@@ -137,7 +140,9 @@ function checked({ batch, summary, trials }: ReportData): string {
     `- cases: ${distinct(trials.map((t) => t.row.caseId)).length}, repetitions: ${repetitions}, seed ${mdCode(batch.seed)}`,
     `- environment: ${mdCode(`${environment.name} ${environment.version}`)}, generation ${mdCode(environment.generation.slice(0, 12))}, isolation ${mdCode(batch.options.isolation)}`,
     `- agents: ${agents.map(mdCode).join(', ')}`,
-    schedules.every((s) => s === 'none') ? '- faults: none were injected; the results say nothing about behaviour under faults' : `- fault schedules: ${schedules.map(mdCode).join(', ')}`,
+    schedules.every((s) => s === 'none')
+      ? '- faults: none were injected; the results say nothing about behaviour under faults'
+      : `- fault schedules: ${schedules.map(mdCode).join(', ')}`,
     `- grader: ${graders.length === 0 ? 'nothing was graded' : graders.map(mdCode).join(', ')}${regraded > 0 ? `; ${regraded} trials were graded again by an edited case` : ''}`,
     ...Object.entries(batch.sources).map(([what, source]) => `- source of ${mdText(what)}: ${sourceText(source)}`),
     `- worlds: ${summary.worlds.made} made, ${summary.worlds.released} released, ${summary.worlds.swept} swept, ${summary.worlds.leaked} leaked`,

@@ -60,7 +60,13 @@ describe('width', () => {
   });
 
   test('never exceeds the columns asked for', () => {
-    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 0, max: 30 }), (text, columns) => displayWidth(shorten(plainText(text), columns)) <= columns));
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.integer({ min: 0, max: 30 }),
+        (text, columns) => displayWidth(shorten(plainText(text), columns)) <= columns,
+      ),
+    );
   });
 
   test('JSON goes on one line', () => {

@@ -15,7 +15,10 @@ const PASS = { judgement: 'pass', findings: [] } as const;
 function failed(message: string, found: string): StoredVerdict {
   return {
     pass: 'fail',
-    outcome: { judgement: 'fail', findings: [{ code: 'missing_effect', judgement: 'fail', rule: 'outcomes[0].effects[0]', message, expected: { row: 'refunds' }, found }] },
+    outcome: {
+      judgement: 'fail',
+      findings: [{ code: 'missing_effect', judgement: 'fail', rule: 'outcomes[0].effects[0]', message, expected: { row: 'refunds' }, found }],
+    },
     constraints: PASS,
     effects: PASS,
     reached: null,
@@ -86,7 +89,9 @@ describe('report.md', () => {
       reportData([
         reportTrial(trial()),
         reportTrial(trial({ agent: 'hasty', pass: 'fail', why: 'no refund' }), { verdict: failed('no row of refunds was inserted', 'nothing') }),
-        reportTrial(trial({ agent: 'lost', pass: null, ending: 'infra_error', why: 'world gone' }), { problem: { code: 'world_gone', message: 'world w1 no longer exists' } }),
+        reportTrial(trial({ agent: 'lost', pass: null, ending: 'infra_error', why: 'world gone' }), {
+          problem: { code: 'world_gone', message: 'world w1 no longer exists' },
+        }),
       ]),
     );
     expect(text).toContain('# support-desk: 1 of 2 passed, gate not met');
@@ -104,7 +109,9 @@ describe('report.md', () => {
   test('text of agents and worlds cannot break out of its place', () => {
     const nasty = 'x | y\n\n## Passed <script>alert(1)</script> ``` @team';
     const text = reportMarkdown(
-      reportData([reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty }), { title: nasty, verdict: failed(nasty, `${nasty.repeat(20)}`) })]),
+      reportData([
+        reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty }), { title: nasty, verdict: failed(nasty, `${nasty.repeat(20)}`) }),
+      ]),
     );
     expect(text).not.toMatch(/^## Passed/m);
     const outsideBlocks = text.replace(/^( *)(`{3,})\n[\s\S]*?\n\1\2$/gm, '');

@@ -1,0 +1,95 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { Option } from 'commander';
+import type { RunRequest } from '../../client/api.ts';
+import type { Json } from '../../domain/json.ts';
+import { type AddCommand, common } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import type { CommonFlags } from '../host.ts';
+import { assignment, collect, positiveInteger, rate, shard } from '../options.ts';
+import { followBatch } from '../follow.ts';
+
+/** `trialbed run SUITE`. */
+export const addRun: AddCommand = (program, { host, action }) => {
+  const command = program
+    .command('run')
+    .summary('run a suite against agents')
+    .description(
+      'Run every case of a suite against agents, each trial in a world of its own, grade what really changed, and write a report. ' +
+        'Started again after it was interrupted, the same command goes on where it stopped.',
+    )
+    .argument('<suite>', 'name of a built-in suite, or path of a suite folder')
+    .option('--agent <name>', 'agent of the suite, reference, do-nothing, or path of an agent file (repeatable; default: as the suite says)', collect)
+    .option('--case <glob>', 'only cases whose id matches (repeatable: any may match)', collect)
+    .option('--tag <tag>', 'only cases with this tag (repeatable: any may match)', collect)
+    .option('--shard <part/parts>', 'only this part of the trials, for example 2/4', shard)
+    .option('--last-failed', 'only what failed in the newest finished batch of this suite')
+    .option('--trials <n>', 'repetitions of each case and agent (default: as the suite says)', positiveInteger)
+    .option('--seed <text>', 'seed of everything that is drawn')
+    .addOption(new Option('--keep <when>', 'keep a snapshot of the world').choices(['never', 'failed', 'always']))
+    .addOption(new Option('--isolation <level>', 'how worlds are kept apart').choices(['schema', 'database', 'container']))
+    .option('--concurrency <n>', 'trials in flight', positiveInteger)
+    .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
+    .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
+    .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
+    .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
+    .action(
+      action(async (suite: string, flags: RunFlags) => {
+        if (flags.report !== undefined) await writableFolder(resolve(host.cwd, flags.report));
+        return await followBatch(host, flags, runRequest(suite, flags));
+      }),
+    );
+  common(command, [
+    'run support-desk --agent reference --agent hasty',
+    "run ./my-suite --agent ./agents/mine.yaml --case 'refund-*' --trials 5",
+    'run support-desk --last-failed --keep failed',
+    'run support-desk --shard 2/4 --json > trials.jsonl',
+  ]);
+};
+
+/** Options of `run`, as commander gives them. */
+export interface RunFlags extends CommonFlags {
+  readonly agent?: readonly string[];
+  readonly case?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly shard?: { readonly index: number; readonly of: number };
+  readonly lastFailed?: true;
+  readonly trials?: number;
+  readonly seed?: string;
+  readonly keep?: 'never' | 'failed' | 'always';
+  readonly isolation?: 'schema' | 'database' | 'container';
+  readonly concurrency?: number;
+  readonly with?: { readonly [name: string]: Json };
+  readonly report?: string;
+  readonly minPass?: number;
+  /** False with `--no-gate`. */
+  readonly gate: boolean;
+}
+
+/** What the flags ask of the client. Options that were not given stay away, so that the client's defaults hold. */
+export function runRequest(suite: string, flags: RunFlags): RunRequest {
+  return {
+    suite,
+    ...(flags.agent && { agents: flags.agent }),
+    ...(flags.case && { cases: flags.case }),
+    ...(flags.tag && { tags: flags.tag }),
+    ...(flags.shard && { shard: flags.shard }),
+    ...(flags.lastFailed && { lastFailed: true }),
+    ...(flags.trials !== undefined && { trials: flags.trials }),
+    ...(flags.seed !== undefined && { seed: flags.seed }),
+    ...(flags.keep && { keep: flags.keep }),
+    ...(flags.isolation && { isolation: flags.isolation }),
+    ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
+    ...(flags.with && { environmentOptions: flags.with }),
+  };
+}
+
+/** Fails before the trials run rather than after. */
+async function writableFolder(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true });
+    await access(dir, constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`the report cannot be written to ${dir}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}

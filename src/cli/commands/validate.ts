@@ -1,0 +1,114 @@
+import { relative } from 'node:path';
+import type { ValidationReport, ValidationResult } from '../../client/api.ts';
+import { type AddCommand, common, withClient } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { type CommonFlags, type Host, note, type Paint, paintFor, print, printJson } from '../host.ts';
+import { collect, positiveInteger } from '../options.ts';
+import { plainText } from '../../report/plain-text.ts';
+
+/** `trialbed validate SUITE`. */
+export const addValidate: AddCommand = (program, { host, action }) => {
+  const command = program
+    .command('validate')
+    .summary('test the cases of a suite before they test an agent')
+    .description(
+      'Run, as real trials, the reference solution of each case (must pass), an agent that does nothing (must fail, unless the case expects nothing), ' +
+        'and mutants of the solution (each must fail). A mutant that passes is a hole in the case and is printed with the line to mend.',
+    )
+    .argument('<suite>', 'name of a built-in suite, or path of a suite folder')
+    .option('--case <glob>', 'only cases whose id matches (repeatable)', collect)
+    .option('--concurrency <n>', 'trials in flight', positiveInteger)
+    .option('--no-mutants', 'only the reference and the agent that does nothing')
+    .action(
+      action(async (suite: string, flags: ValidateFlags) => {
+        const progress = new Progress(host);
+        const report = await withClient(host, flags, (client) =>
+          client.validate(suite, {
+            mutants: flags.mutants,
+            onProgress: (done, of) => progress.show(done, of),
+            ...(flags.case && { cases: flags.case }),
+            ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
+          }),
+        ).finally(() => progress.end());
+        if (flags.json) {
+          for (const result of report.results) printJson(host, { type: 'validation', ...result });
+          const { results: _, ...totals } = report;
+          printJson(host, { type: 'summary', ...totals });
+        } else {
+          for (const line of validationLines(report, host.cwd, paintFor(host.out))) print(host, line);
+        }
+        if (report.results.some((result) => result.verdict === 'infra_error')) return EXIT.infrastructure;
+        return report.ok ? EXIT.ok : EXIT.gateNotMet;
+      }),
+    );
+  common(command, ['validate support-desk', "validate ./my-suite --case 'refund-*'", 'validate ./my-suite --no-mutants']);
+};
+
+/** A validation for people: per case what is not as it must be, with the line to mend, then the counts. Exported for its test. */
+export function validationLines(report: ValidationReport, cwd: string, paint: Paint): string[] {
+  const lines: string[] = [];
+  for (const [id, results] of Map.groupBy(report.results, (result) => result.case)) {
+    const mutants = results.filter(isMutant);
+    const killed = mutants.filter((m) => m.verdict === 'fail').length;
+    const bad = results.filter((result) => !result.ok);
+    const head = `${plainText(id)}${mutants.length > 0 ? `: ${killed} of ${mutants.length} mutants killed` : ''}`;
+    lines.push(bad.length === 0 ? `${paint('green', 'ok')}    ${head}` : `${paint('red', 'fails')} ${head}`);
+    for (const result of bad) lines.push(...problemLines(result, cwd));
+    for (const result of mutants.filter((m) => m.ok && m.explained !== null))
+      lines.push(paint('dim', plainText(`        ${result.variant} passes, explained: ${result.explained}`)));
+  }
+  if (report.mutants > 0) {
+    lines.push(
+      '',
+      `${report.cases} cases, ${report.mutants} mutants: ${report.killed} killed, ${report.explained} explained, ${report.survived} survived; kill rate ${(report.killRate * 100).toFixed(1)} %`,
+    );
+  } else {
+    lines.push('', `${report.cases} cases`);
+  }
+  lines.push(report.ok ? paint('green', 'the suite is valid') : paint('red', 'the suite is not valid'));
+  return lines;
+}
+
+interface ValidateFlags extends CommonFlags {
+  readonly case?: readonly string[];
+  readonly concurrency?: number;
+  readonly mutants: boolean;
+}
+
+function isMutant(result: ValidationResult): boolean {
+  return result.variant !== 'reference' && result.variant !== 'do-nothing';
+}
+
+function problemLines(result: ValidationResult, cwd: string): string[] {
+  const near = relative(cwd, result.file);
+  const place = `${near === '' || near.startsWith('..') ? result.file : near}:${result.line ?? 1}`;
+  const what = isMutant(result) && result.verdict === 'pass' ? `mutant ${result.variant} survives` : `${result.variant} ends ${result.verdict}`;
+  return [`  ${place}`, `        ${what}: ${result.description}`, ...(result.why === null ? [] : [`        ${result.why}`])].map((line) => plainText(line));
+}
+
+/** How far it is, on standard error: one line that repaints itself on a terminal, a line at every tenth elsewhere. */
+class Progress {
+  readonly #host: Host;
+  #tenth = 0;
+  #open = false;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  show(done: number, of: number): void {
+    if (this.#host.err.isTTY) {
+      this.#host.err.write(`\r\u001b[2K${done} of ${of} trials done`);
+      this.#open = true;
+      return;
+    }
+    const tenth = of === 0 ? 0 : Math.floor((done * 10) / of);
+    if (tenth > this.#tenth) note(this.#host, `${done} of ${of} trials done`);
+    this.#tenth = Math.max(this.#tenth, tenth);
+  }
+
+  end(): void {
+    if (this.#open) this.#host.err.write('\r\u001b[2K');
+    this.#open = false;
+  }
+}

@@ -1,0 +1,45 @@
+import { type AddCommand, common } from '../command.ts';
+import { EXIT } from '../exit.ts';
+import { type CommonFlags, note, printJson } from '../host.ts';
+import { placeOf } from '../place.ts';
+
+/** `trialbed worker`. */
+export const addWorker: AddCommand = (program, { host, action }) => {
+  const command = program
+    .command('worker')
+    .summary('run a worker in the foreground')
+    .description(
+      'Run a worker that takes trials from the task queue, until SIGINT or SIGTERM: then it takes no more, ends what is short, and leaves the rest to other workers.',
+    )
+    .action(
+      action(async (flags: CommonFlags) => {
+        const [{ acquireServices }, { readConfig, readSettings }, { runWorker }] = await Promise.all([
+          import('../../infra/services.ts'),
+          import('../../worker/config.ts'),
+          import('../../worker/main.ts'),
+        ]);
+        const stop = new AbortController();
+        using _signals = host.onSignal((signal) => {
+          if (stop.signal.aborted) return host.kill(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+          note(host, 'stopping: no more work is taken (the same signal again ends at once)');
+          stop.abort();
+        });
+        const place = placeOf(host, flags);
+        const lease = await acquireServices(readSettings(host.env, place), { progress: (line) => note(host, line) });
+        try {
+          const config = readConfig(host.env, lease.endpoints, place);
+          const ready = (): void => {
+            note(host, `worker ready on task queue ${config.taskQueue} of ${config.temporal.address}`);
+            if (flags.json)
+              printJson(host, { type: 'worker', state: 'ready', taskQueue: config.taskQueue, temporal: config.temporal.address, pid: process.pid });
+          };
+          await runWorker(config, { signal: stop.signal, ready });
+        } finally {
+          await lease.release();
+        }
+        if (flags.json) printJson(host, { type: 'worker', state: 'stopped' });
+        return EXIT.ok;
+      }),
+    );
+  common(command, ['worker', 'worker --json'], 'Where the services are is read from the environment; see "trialbed doctor".');
+};

@@ -1,0 +1,75 @@
+import type { BatchEvent } from '../client/api.ts';
+import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import type { WrittenReport } from '../report/report.ts';
+import { columnsOf, type Host, note, paintFor, print, printJson } from './host.ts';
+import { LiveTable } from './live-table.ts';
+import { headLine, trialLine } from './trial-line.ts';
+import { summaryLines } from './summary-lines.ts';
+
+/** Shows a batch while it runs. */
+export interface Display {
+  event(event: Exclude<BatchEvent, BatchSummary>): void;
+  /** Something that takes long, in one line. */
+  log(line: string): void;
+  summary(summary: BatchSummary, report: WrittenReport): void;
+  /** Puts the terminal in order. Idempotent. */
+  close(): void;
+}
+
+/** JSON lines; a table that repaints itself on a terminal; plain lines anywhere else. */
+export function displayFor(host: Host, json: boolean): Display {
+  if (json) return jsonDisplay(host);
+  return textDisplay(host, host.out.isTTY === true ? new LiveTable(host.out) : null);
+}
+
+/** One line per trial and last the summary on standard output; the rest on standard error. */
+function jsonDisplay(host: Host): Display {
+  const printed = new Set<string>();
+  return {
+    event(event) {
+      if (event.type === 'batch') note(host, batchLine(event));
+      if (event.type !== 'trial' || printed.has(event.trial)) return;
+      printed.add(event.trial);
+      printJson(host, event);
+    },
+    log: (line) => note(host, line),
+    summary(summary, report) {
+      note(host, `report: ${report.markdown}`);
+      printJson(host, summary);
+    },
+    close() {},
+  };
+}
+
+function textDisplay(host: Host, live: LiveTable | null): Display {
+  const trials = new Map<string, TrialSummary>();
+  const paint = paintFor(host.out);
+  const permanent = (line: string): void => (live ? live.print(line) : print(host, line));
+  return {
+    event(event) {
+      if (event.type === 'batch') {
+        permanent(batchLine(event));
+        permanent(paint('dim', headLine(columnsOf(host.out))));
+        live?.start(event.trials, event.done);
+      } else if (event.type === 'phase') {
+        live?.phase(event);
+      } else if (!trials.has(event.trial)) {
+        trials.set(event.trial, event);
+        permanent(trialLine(event, columnsOf(host.out), paint));
+        live?.finished(event.trial);
+      }
+    },
+    // On a terminal both streams are the same screen: what goes around the table would be painted over.
+    log: (line) => (live?.painting ? live.note(line) : note(host, line)),
+    summary(summary, report) {
+      live?.close();
+      for (const line of summaryLines(summary, [...trials.values()], report, columnsOf(host.out), paint)) print(host, line);
+    },
+    close: () => live?.close(),
+  };
+}
+
+function batchLine(event: Extract<BatchEvent, { type: 'batch' }>): string {
+  const what = `${event.suite}: ${event.trials} ${event.trials === 1 ? 'trial' : 'trials'}, batch ${event.batch}`;
+  return event.resumed ? `${what}, resumed with ${event.done} done` : what;
+}

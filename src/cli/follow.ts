@@ -1,0 +1,76 @@
+import { join, resolve } from 'node:path';
+import type { BatchEvent, BatchHandle, RunRequest } from '../client/api.ts';
+import type { BatchSummary } from '../domain/trial.ts';
+import { collectReport } from '../report/data.ts';
+import { judgeGate } from '../report/gate.ts';
+import { writeReport } from '../report/report.ts';
+import { EXIT } from './exit.ts';
+import { type CommonFlags, type Host, note, settingsOf } from './host.ts';
+import { Interruption } from './interruption.ts';
+import { displayFor } from './display.ts';
+import { homeOf } from './home.ts';
+
+/** Flags that decide what becomes of a batch once it is done. */
+export interface FollowFlags extends CommonFlags {
+  readonly report?: string;
+  readonly minPass?: number;
+  readonly gate: boolean;
+}
+
+/**
+ * Runs a batch, shows it, writes its report, and tells the exit code. The first Ctrl-C stops launching and leaves the batch to be resumed;
+ * the second ends the process at once.
+ */
+export async function followBatch(host: Host, flags: FollowFlags, request: RunRequest): Promise<number> {
+  using interruption = new Interruption(host, 'the batch stays as it is; the same command goes on from here');
+  const display = displayFor(host, flags.json === true);
+  try {
+    await using client = await host.connect(settingsOf(host, flags, (line) => display.log(line)));
+    if (interruption.signal !== null) return interruption.exit;
+    const handle = await client.run(request);
+    const finished = await followEvents(handle, interruption, (event) => display.event(event));
+    if (finished === null) {
+      await handle.interrupt();
+      display.close();
+      note(host, `batch ${handle.id} is interrupted: run the same command again and it goes on from here`);
+      return interruption.exit;
+    }
+    const summary = flags.minPass === undefined ? finished : { ...finished, gate: judgeGate(finished, { minPass: flags.minPass }) };
+    const data = await collectReport(client, handle.id);
+    // Of a batch that was resumed, the trials that were done before: each trial has its line once.
+    for (const trial of data.trials) display.event(trial.summary);
+    display.summary(summary, await writeReport(reportFolder(host, flags, handle.id), { ...data, summary }));
+    return exitOf(summary, flags.gate);
+  } finally {
+    display.close();
+  }
+}
+
+/** The exit code of a summary. Without the gate only infrastructure counts. */
+export function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
+  if (summary.gate === 'infrastructure') return EXIT.infrastructure;
+  return summary.gate === 'met' || !gate ? EXIT.ok : EXIT.gateNotMet;
+}
+
+/** Shows events until the batch is done, or a signal came: then null. */
+async function followEvents(
+  handle: BatchHandle,
+  interruption: Interruption,
+  show: (event: Exclude<BatchEvent, BatchSummary>) => void,
+): Promise<BatchSummary | null> {
+  const toTheEnd = async (): Promise<BatchSummary> => {
+    for await (const event of handle.events()) {
+      // The summary is shown once the gate is judged.
+      if (event.type !== 'summary' && interruption.signal === null) show(event);
+    }
+    return await handle.result();
+  };
+  const end = toTheEnd();
+  // After an interruption nobody waits for it, and what the client then throws is no news.
+  end.catch(() => undefined);
+  return await Promise.race([end, interruption.raised.then(() => null)]);
+}
+
+function reportFolder(host: Host, flags: FollowFlags, batch: string): string {
+  return flags.report === undefined ? join(homeOf(host, flags), 'reports', batch) : resolve(host.cwd, flags.report);
+}

@@ -1,0 +1,55 @@
+import { InvalidArgumentError } from 'commander';
+import type { Json } from '../domain/json.ts';
+
+/** For an option that may be given several times. */
+export function collect(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), value];
+}
+
+/** A whole number from 1. */
+export function positiveInteger(value: string): number {
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return number;
+}
+
+/** `2/4`: the second of four parts. */
+export function shard(value: string): { index: number; of: number } {
+  const match = /^(\d+)\/(\d+)$/.exec(value);
+  const index = Number(match?.[1]);
+  const of = Number(match?.[2]);
+  if (!match || index < 1 || of < 1 || index > of) throw new InvalidArgumentError('It must be PART/PARTS, for example 2/4, with the first part 1.');
+  return { index, of };
+}
+
+/** A share from 0 to 1. */
+export function rate(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number) || number < 0 || number > 1)
+    throw new InvalidArgumentError('It must be a number from 0 to 1, for example 0.9.');
+  return number;
+}
+
+/** `name=value`, several times: the value is JSON where it reads as JSON (`50`, `true`, `["a"]`), else text. A name given twice is an error. */
+export function assignment(value: string, before: { readonly [name: string]: Json } | undefined): { [name: string]: Json } {
+  const split = value.indexOf('=');
+  const name = value.slice(0, split).trim();
+  if (split < 0 || !/^[A-Za-z_][\w.-]*$/.test(name)) throw new InvalidArgumentError('It must be NAME=VALUE, for example limit=50.');
+  if (before !== undefined && Object.hasOwn(before, name)) throw new InvalidArgumentError(`"${name}" is given twice.`);
+  return { ...before, [name]: jsonOrText(value.slice(split + 1)) };
+}
+
+/** A list in one argument: `email,project_management`. */
+export function commaList(value: string): string[] {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.some((name) => name === '')) throw new InvalidArgumentError('It must be names with commas between them.');
+  return names;
+}
+
+function jsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}

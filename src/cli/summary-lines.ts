@@ -1,0 +1,46 @@
+import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import { type CellState, cellState, cellText, matrix, trialState } from '../report/matrix.ts';
+import { plainText } from '../report/plain-text.ts';
+import type { WrittenReport } from '../report/report.ts';
+import type { Paint } from './host.ts';
+import { type TableCell, textTable } from './table.ts';
+
+/** The end of a run, for people: matrix, counts, gate, and where to read on. */
+export function summaryLines(summary: BatchSummary, trials: readonly TrialSummary[], report: WrittenReport, columns: number, paint: Paint): string[] {
+  const lines = trials.length === 0 ? [] : ['', ...matrixLines(trials, columns, paint)];
+  const counts = [
+    `${summary.passed} passed`,
+    `${summary.failed} failed`,
+    ...(summary.undetermined > 0 ? [`${summary.undetermined} undetermined`] : []),
+    ...(summary.infraErrors > 0 ? [`${summary.infraErrors} infrastructure errors (not scored)`] : []),
+    ...(summary.cancelled > 0 ? [`${summary.cancelled} cancelled`] : []),
+  ];
+  lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
+  if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "trialbed sweep" drops them`);
+  lines.push(`report: ${plainText(report.markdown)} and ${plainText(report.json)}`);
+  const worst = trials.find((t) => trialState(t) === 'fail') ?? trials.find((t) => trialState(t) !== 'pass');
+  if (worst) lines.push(`timeline of the first that did not pass: trialbed show ${plainText(worst.trial)}`);
+  return lines;
+}
+
+function gateLine(summary: BatchSummary, paint: Paint): string {
+  if (summary.gate === 'met') return paint('green', 'gate met');
+  if (summary.gate === 'not_met') return paint('red', 'gate not met');
+  return paint('yellow', 'gate not judged: infrastructure errors');
+}
+
+function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Paint): string[] {
+  const { columns: agents, rows } = matrix(trials);
+  const colour: { readonly [state in CellState]: 'green' | 'red' | 'yellow' | 'dim' } = {
+    pass: 'green',
+    fail: 'red',
+    undetermined: 'yellow',
+    infra: 'yellow',
+    cancelled: 'dim',
+  };
+  const table = rows.map((row): TableCell[] => [
+    plainText(row.case),
+    ...row.cells.map((cell): TableCell => (cell === null ? '' : { text: cellText(cell), paint: (text) => paint(colour[cellState(cell)], text) })),
+  ]);
+  return textTable(['case', ...agents.map((agent) => plainText(agent))], table, { columns, headPaint: (text) => paint('bold', text) });
+}

@@ -1,0 +1,156 @@
+import type { TrialView } from '../client/api.ts';
+import type { Effect, MailEffect, RowEffect } from '../domain/effect.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { Operation } from '../domain/operation.ts';
+import type { Message } from '../domain/record.ts';
+import { trialState } from '../report/matrix.ts';
+import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-text.ts';
+import type { Paint } from './host.ts';
+import { verdictLines } from './verdict-lines.ts';
+
+/** A trial from the request to the verdict, line by line, for people. All foreign text in it is safe to print. */
+export function timelineLines(view: TrialView, columns: number, paint: Paint): string[] {
+  const page: Page = { columns, paint };
+  return [
+    ...headLines(view, page),
+    ...block(
+      page,
+      'conversation',
+      view.messages.flatMap((m) => messageLines(m, page)),
+    ),
+    ...block(page, 'operations', operationsLines(view, page)),
+    ...block(
+      page,
+      'too late (refused after the fence)',
+      (view.record?.lateAttempts ?? []).map((late) => `${plainText(late.source)}: ${plainText(late.detail)}`),
+    ),
+    ...block(page, 'verdict', verdictLines(view, columns - 2, paint)),
+    ...block(page, 'attempts', attemptLines(view)),
+  ];
+}
+
+interface Page {
+  readonly columns: number;
+  readonly paint: Paint;
+}
+
+function headLines({ trial, kase, record, attempts }: TrialView, { paint }: Page): string[] {
+  const summary = trial.summary;
+  const state = summary ? trialState(summary) : null;
+  const counting = attempts.find((attempt) => attempt.counts);
+  const problem = counting?.problem ?? record?.problem ?? null;
+  const stands = state === null ? `in phase ${trial.phase}` : state === 'infra' ? 'not scored' : state;
+  const facts: [string, string | null][] = [
+    ['trial', trial.id],
+    ['batch', trial.batch],
+    ['agent', `${trial.agentName} (${trial.agentHash.slice(0, 12)})`],
+    ['faults', trial.schedule],
+    ['user', `${kase.permission.user}, role ${kase.permission.role}`],
+    ['clock', `${kase.clock} ${kase.timezone}`],
+    ['ending', summary ? `${summary.ending}, ${summary.calls} calls, ${(summary.durationMs / 1000).toFixed(1)} s` : null],
+    ['problem', problem ? `${problem.code}: ${problem.message}` : null],
+    ['disturbed', summary?.disturbed ? 'yes: the test bed had to recover an operation of this trial' : null],
+    ['snapshot', summary?.snapshot ?? null],
+  ];
+  return [
+    paint('bold', plainText(`${trial.caseId} by ${trial.agentName}, repetition ${trial.repetition}: ${stands}`)),
+    plainText(kase.title),
+    '',
+    ...facts.filter((fact): fact is [string, string] => fact[1] !== null).map(([name, value]) => `${name.padEnd(10)}${plainText(value)}`),
+  ];
+}
+
+function messageLines(message: Message, { columns, paint }: Page): string[] {
+  const [first = '', ...rest] = plainText(message.text.trimEnd(), { lines: 'keep' })
+    .split('\n')
+    .flatMap((line) => wrap(line, columns - 10));
+  const data = message.data ? [`data ${oneLineJson(message.data, columns - 15)}`] : [];
+  return [`${paint(message.from === 'user' ? 'cyan' : 'bold', message.from.padEnd(6))}  ${first}`, ...[...rest, ...data].map((line) => `        ${line}`)];
+}
+
+function operationsLines({ record }: TrialView, page: Page): string[] {
+  if (!record) return ['no record: nothing was graded'];
+  const caused = new Map<string | null, Effect[]>();
+  for (const effect of record.effects) {
+    const owner = record.operations.some((o) => o.id === effect.operation) ? effect.operation : null;
+    caused.set(owner, [...(caused.get(owner) ?? []), effect]);
+  }
+  const lines = record.operations.flatMap((operation) => operationLines(operation, caused.get(operation.id) ?? [], page));
+  const unowned = caused.get(null) ?? [];
+  if (unowned.length > 0) lines.push('without an operation:', ...unowned.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
+  return lines.length === 0 ? ['none'] : lines;
+}
+
+function operationLines(operation: Operation, effects: readonly Effect[], { columns, paint }: Page): string[] {
+  const told = operation.told === operation.known ? operation.told : `${operation.told}${knownNote(operation)}`;
+  const colour = operation.told === 'committed' ? 'green' : operation.told === 'unknown' ? 'yellow' : 'red';
+  const call = `${String(operation.seq).padStart(3)}  ${plainText(operation.tool)}`;
+  const key = operation.idempotencyKey === null ? '' : ` key ${oneLineJson(operation.idempotencyKey, 40)}`;
+  const time = operation.durationMs === null ? '' : ` ${Math.round(operation.durationMs)} ms`;
+  const end = `${told}${time}${operation.disturbed ? ', disturbed' : ''}`;
+  const args = oneLineJson(operation.args, Math.max(20, columns - displayWidth(call) - key.length - end.length - 6));
+  const lines = [`${call} ${paint('dim', args)}${key}  ${paint(colour, end)}`];
+  if (operation.problem) lines.push(`     ${shorten(plainText(`${operation.problem.code}: ${operation.problem.message}`), columns - 7)}`);
+  if (operation.result !== null) lines.push(paint('dim', `     result ${oneLineJson(operation.result, columns - 14)}`));
+  return [...lines, ...effects.map((effect) => `     ${effectLine(effect, columns - 7)}`)];
+}
+
+/** Where what the agent was told and what the systems of record know are different things. */
+function knownNote(operation: Operation): string {
+  const refused = operation.told === 'rejected' || operation.told === 'denied' || operation.told === 'awaiting_approval';
+  return refused && operation.known === 'failed' ? '' : ` (the systems of record: ${operation.known})`;
+}
+
+function effectLine(effect: Effect, columns: number): string {
+  return shorten(plainText(effect.kind === 'row' ? rowText(effect) : mailText(effect)), columns);
+}
+
+function rowText(effect: RowEffect): string {
+  const key = Object.values(effect.key)
+    .map((value) => JSON.stringify(value))
+    .join(',');
+  return `effect ${effect.change} ${effect.table} ${key}: ${changeText(effect.before, effect.after)}`;
+}
+
+/** For an update only the columns that differ. */
+function changeText(before: JsonObject | null, after: JsonObject | null): string {
+  const columns = Object.keys({ ...before, ...after });
+  if (before === null || after === null) return columns.map((c) => `${c}=${JSON.stringify((after ?? before)?.[c])}`).join(' ');
+  const changed = columns.filter((c) => JSON.stringify(before[c]) !== JSON.stringify(after[c]));
+  return changed.length === 0 ? 'no column differs' : changed.map((c) => `${c} ${JSON.stringify(before[c])} -> ${JSON.stringify(after[c])}`).join(' ');
+}
+
+function mailText(mail: MailEffect): string {
+  const to = mail.recipients.map((r) => (r.code === 250 ? r.address : `${r.address} (refused, ${r.code})`)).join(', ');
+  return `${mail.accepted ? 'effect mail' : 'mail refused'} to ${to}: ${mail.subject}${mail.violations.length > 0 ? ` [${mail.violations.join(', ')}]` : ''} | ${mail.text.trim()}`;
+}
+
+function attemptLines({ attempts }: TrialView): string[] {
+  return attempts.map((attempt) => {
+    const problem = attempt.problem ? `: ${attempt.problem.code}: ${attempt.problem.message}` : '';
+    const world = attempt.world ? `, world ${attempt.world.id} on ${attempt.world.host}` : '';
+    return plainText(
+      `${attempt.attempt}  ${attempt.ending ?? 'open'}${attempt.counts ? ', counts' : ''}, from ${attempt.startedAt} to ${attempt.endedAt ?? 'now'}${world}${problem}`,
+    );
+  });
+}
+
+function block({ paint }: Page, title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', paint('bold', title), ...lines.map((line) => `  ${line}`)];
+}
+
+/** Breaks a line at spaces. A word that is longer than a line is left whole, so that it can be copied. */
+export function wrap(line: string, columns: number): string[] {
+  const [first = '', ...words] = line.split(' ');
+  const lines: string[] = [];
+  let current = first;
+  for (const word of words) {
+    if (displayWidth(current) + 1 + displayWidth(word) <= columns) {
+      current = `${current} ${word}`;
+    } else {
+      lines.push(current);
+      current = word;
+    }
+  }
+  return [...lines, current];
+}

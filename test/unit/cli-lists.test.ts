@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import type { ValidationReport, ValidationResult } from '../../src/client/api.ts';
+import { runCommandLine } from '../../src/cli/program.ts';
+import { TestHost } from './cli-support.ts';
+import { reportData, reportTrial, trial } from './report-support.ts';
+
+const result = (over: Partial<ValidationResult>): ValidationResult => ({
+  case: 'refund',
+  file: '/suites/desk/cases/refund.yaml',
+  variant: 'reference',
+  description: 'the reference solution',
+  verdict: 'pass',
+  ok: true,
+  explained: null,
+  line: 40,
+  why: null,
+  ...over,
+});
+
+function validation(results: readonly ValidationResult[], ok: boolean): ValidationReport {
+  return { suite: 'desk', cases: 1, results, mutants: 3, killed: 1, explained: 1, survived: 1, killRate: 1 / 3, ok };
+}
+
+const RESULTS = [
+  result({}),
+  result({ variant: 'do-nothing', verdict: 'fail' }),
+  result({ variant: 'drop:2', verdict: 'fail', description: 'the second write is left out' }),
+  result({ variant: 'amount:1', ok: false, description: 'amount 25 becomes 26', line: 17 }),
+  result({ variant: 'repeat:1', explained: 'the tool refuses a second refund' }),
+];
+
+describe('validate', () => {
+  test('prints each surviving mutant with the line to mend, the explained ones, and the kill rate', async () => {
+    const host = new TestHost({ client: { validate: async () => validation(RESULTS, false) }, cwd: '/suites' });
+    expect(await runCommandLine(['validate', 'desk'], host)).toBe(1);
+    expect(host.stdout).toContain('fails refund: 1 of 3 mutants killed');
+    expect(host.stdout).toMatch(/desk\/cases\/refund\.yaml:17\n +mutant amount:1 survives: amount 25 becomes 26/);
+    expect(host.stdout).toContain('repeat:1 passes, explained: the tool refuses a second refund');
+    expect(host.stdout).toContain('3 mutants: 1 killed, 1 explained, 1 survived; kill rate 33.3 %');
+  });
+
+  test('trouble of the test bed is not a verdict on the suite', async () => {
+    const host = new TestHost({ client: { validate: async () => validation([result({ verdict: 'infra_error', ok: false })], false) } });
+    expect(await runCommandLine(['validate', 'desk'], host)).toBe(3);
+  });
+
+  test('--json prints each variant and last the counts; progress goes to standard error', async () => {
+    const host = new TestHost({
+      client: {
+        validate: async (_suite, options) => {
+          for (let done = 1; done <= 20; done++) options?.onProgress?.(done, 20);
+          return validation(RESULTS, true);
+        },
+      },
+    });
+    expect(await runCommandLine(['validate', 'desk', '--json', '--no-mutants'], host)).toBe(0);
+    const lines = host.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(lines.map((line) => line.type)).toEqual([...RESULTS.map(() => 'validation'), 'summary']);
+    expect(lines.at(-1)).not.toHaveProperty('results');
+    expect(host.stderr.trimEnd().split('\n')).toHaveLength(10);
+  });
+});
+
+describe('ps', () => {
+  test('lists batches with how far they are', async () => {
+    const { batch } = reportData([reportTrial(trial())]);
+    const host = new TestHost({ client: { batches: async () => [batch, { ...batch, id: 'b0', state: 'interrupted', done: 0 }] } });
+    expect(await runCommandLine(['ps'], host)).toBe(0);
+    expect(host.stdout).toMatch(/^b1 +finished +1\/1 .*support-desk$/m);
+    expect(host.stdout).toMatch(/^b0 +interrupted +0\/1/m);
+  });
+
+  test('lists trials of a batch, those in work first', async () => {
+    const done = reportTrial(trial({ case: 'a', pass: 'fail' })).row;
+    const driving = { ...reportTrial(trial({ case: 'b' })).row, phase: 'drive', summary: null } as const;
+    const host = new TestHost({ client: { trials: async () => [done, driving] } });
+    expect(await runCommandLine(['ps', 'b1'], host)).toBe(0);
+    const lines = host.stdout.split('\n');
+    expect(lines[1]).toMatch(/^drive +b /);
+    expect(lines[2]).toMatch(/^done +a .* fail /);
+    expect(host.stdout).toContain('drive 1, done 1');
+  });
+
+  test('says what makes a batch when there is none', async () => {
+    const host = new TestHost({ client: { batches: async () => [] } });
+    await runCommandLine(['ps'], host);
+    expect(host.stdout).toContain('trialbed run SUITE');
+  });
+});
+
+test('regrade lists what changed', async () => {
+  const host = new TestHost({
+    client: {
+      regrade: async () => ({
+        batch: 'b1',
+        regraded: 3,
+        unchanged: 2,
+        changed: [{ trial: 'b1-x', case: 'a', agent: 'hasty', from: 'fail', to: 'pass', why: null }],
+        skipped: 1,
+      }),
+    },
+  });
+  expect(await runCommandLine(['regrade', 'b1'], host)).toBe(0);
+  expect(host.stdout).toBe('a by hasty: fail -> pass  b1-x\n3 graded again: 1 changed, 2 unchanged; 1 have no record and cannot be graded\n');
+});
+
+test('sweep tells what it dropped and why; a dry run says that it would', async () => {
+  const report = { live: 2, pooled: 3, leaked: 0, swept: [{ world: 'w1', owner: 'b1-x.1', reason: 'lease_lapsed' as const }] };
+  const host = new TestHost({ client: { sweep: async (options) => (options?.dryRun ? report : { ...report, swept: [] }) } });
+  expect(await runCommandLine(['sweep', '--dry-run'], host)).toBe(0);
+  expect(host.stdout).toBe('would drop w1 of b1-x.1: its lease has lapsed\n1 to drop, 2 live, 3 pooled, 0 leaked\n');
+});

@@ -1,0 +1,72 @@
+import type { Trialbed } from '../../src/client/api.ts';
+import type { Host } from '../../src/cli/host.ts';
+
+/** A host that keeps what is printed, and lets a test raise signals. It is given a client, since a unit test has no services. */
+export class TestHost implements Host {
+  readonly #out: string[] = [];
+  readonly #err: string[] = [];
+  readonly #listeners = new Set<(signal: 'SIGINT' | 'SIGTERM') => void>();
+  readonly killed: number[] = [];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv = {};
+  readonly out: Host['out'];
+  readonly err: Host['err'];
+  readonly #client: Partial<Trialbed> | Error;
+
+  constructor(
+    options: {
+      readonly client?: Partial<Trialbed> | Error;
+      readonly terminal?: { readonly columns: number; readonly rows?: number; readonly colours?: boolean };
+      readonly cwd?: string;
+    } = {},
+  ) {
+    this.#client = options.client ?? new Error('this command must not connect');
+    this.cwd = options.cwd ?? '/nowhere';
+    const terminal = options.terminal;
+    const facts = terminal
+      ? { isTTY: true, columns: terminal.columns, rows: terminal.rows ?? 30, hasColors: () => terminal.colours === true }
+      : { isTTY: false };
+    this.out = { write: (text) => this.#out.push(text), ...facts };
+    this.err = { write: (text) => this.#err.push(text), isTTY: false };
+  }
+
+  get stdout(): string {
+    return this.#out.join('');
+  }
+
+  get stderr(): string {
+    return this.#err.join('');
+  }
+
+  async connect(): Promise<Trialbed> {
+    if (this.#client instanceof Error) throw this.#client;
+    const missing = (): never => {
+      throw new Error('this command must not call that');
+    };
+    return {
+      run: missing,
+      results: missing,
+      batches: missing,
+      trials: missing,
+      show: missing,
+      regrade: missing,
+      validate: missing,
+      sweep: missing,
+      async [Symbol.asyncDispose]() {},
+      ...this.#client,
+    };
+  }
+
+  onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  signal(signal: 'SIGINT' | 'SIGTERM'): void {
+    for (const listener of this.#listeners) listener(signal);
+  }
+
+  kill(code: number): void {
+    this.killed.push(code);
+  }
+}
