@@ -16,7 +16,7 @@ export const sendMail = defineTool({
   }),
   result: z.object({ message_id: z.string() }),
   effect: 'external',
-  failures: ['mail_refused'],
+  failures: ['mail_refused', 'mail_unavailable'],
   async run({ to, subject, text }, { mail }) {
     const { messageId } = await mail.send({ from: DESK_ADDRESS, to, subject, text });
     return { message_id: messageId };

