@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { sqlState } from './connection.ts';
 import { TOOL_ROLE } from './migrations.ts';
 
 const { escapeIdentifier } = pg;
@@ -10,8 +11,7 @@ const { escapeIdentifier } = pg;
  * Run as the database's owner. A managed server may not let its administrator change functions of `pg_catalog`; what could not be taken is returned by name.
  */
 export async function restrictDatabase(client: pg.ClientBase, database: string, options: { readonly shared: boolean }): Promise<string[]> {
-  await client.query(`REVOKE ALL ON DATABASE ${escapeIdentifier(database)} FROM PUBLIC`);
-  await client.query(`GRANT CONNECT ON DATABASE ${escapeIdentifier(database)} TO ${escapeIdentifier(TOOL_ROLE)}`);
+  await closeDatabase(client, database);
   const publicSchema = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = 'public'");
   if (publicSchema.rowCount) await client.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
   const { rows } = await client.query<{ name: string }>(
@@ -31,6 +31,12 @@ export async function restrictDatabase(client: pg.ClientBase, database: string, 
   return kept;
 }
 
+/** Only the tool role, and whoever is named afterwards, may connect to a database. */
+export async function closeDatabase(client: pg.ClientBase | pg.Pool, database: string): Promise<void> {
+  await changeDatabase(client, `REVOKE ALL ON DATABASE ${escapeIdentifier(database)} FROM PUBLIC`);
+  await changeDatabase(client, `GRANT CONNECT ON DATABASE ${escapeIdentifier(database)} TO ${escapeIdentifier(TOOL_ROLE)}`);
+}
+
 /**
  * Databases beside ours into which every role may log in. A world with a login of its own could open a session there. On a server of our own they are
  * closed to PUBLIC (owners and superusers keep their access); on somebody else's they are only named.
@@ -43,8 +49,24 @@ export async function closeOtherDatabases(client: pg.ClientBase, ownServer: bool
   );
   const open: string[] = [];
   for (const { datname } of rows) {
-    if (ownServer) await client.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${escapeIdentifier(datname)} FROM PUBLIC`);
-    else open.push(datname);
+    if (!ownServer) open.push(datname);
+    else await changeDatabase(client, `REVOKE CONNECT, TEMPORARY ON DATABASE ${escapeIdentifier(datname)} FROM PUBLIC`);
   }
   return open;
+}
+
+/** Privileges of one database may be changed by several workers at once: the server refuses all but one, and the others try again. */
+export async function changeDatabase(client: pg.ClientBase | pg.Pool, statement: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await client.query(statement);
+      return;
+    } catch (error) {
+      const state = sqlState(error);
+      // Dropped meanwhile: nothing is left to close.
+      if (state === '3D000') return;
+      if (state !== 'XX000' || tries === 10) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 20 * tries));
+    }
+  }
 }

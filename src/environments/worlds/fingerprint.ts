@@ -45,9 +45,9 @@ export function fingerprintText(value: Fingerprint): string {
   return createHash('sha256').update(JSON.stringify([value.catalogue, tables])).digest('hex');
 }
 
-/** SQL for the hash of a row of alias `t`. */
+/** SQL for the hash of a row of alias `t`. The text of the row, not its JSON: there, a JSON null and a NULL look alike. */
 export function rowHash(alias: string): string {
-  return `md5(row_to_json(${alias})::text)`;
+  return `md5(${alias}::text)`;
 }
 
 /** SQL for the key of a row of alias `t`, equal to the journal's `key`. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { inTransaction, openPool, withDatabase } from '../hosts/connection.ts';
+import { inTransaction, openPool, withClient, withDatabase } from '../hosts/connection.ts';
 import { startContainer } from '../hosts/container.ts';
 import { ensureToolRole, type Host } from '../hosts/host.ts';
 import { WORLDS_DATABASE } from '../hosts/migrations.ts';
-import { closeOtherDatabases, restrictDatabase } from '../hosts/privileges.ts';
+import { changeDatabase, closeDatabase, closeOtherDatabases, restrictDatabase } from '../hosts/privileges.ts';
 import type { LeaseRequest, LoadedEnvironment, WorldSnapshot } from '../world.ts';
 import { type Blueprint, blueprintOf } from './blueprint.ts';
 import { buildContent, createRole } from './build.ts';
@@ -112,7 +112,7 @@ async function provisionServer(
       const built = requireRow(await worldByOwner(host.admin, lease.owner), id);
       const epoch = await inDatabase(withDatabase(adminUrl, layout.database), async (client) => {
         await createRole(client, built.layout, id, direct ? { password: lease.agentSecret } : null);
-        if (direct) await client.query(`GRANT CONNECT ON DATABASE ${escapeIdentifier(layout.database)} TO ${escapeIdentifier(layout.role)}`);
+        if (direct) await changeDatabase(client, `GRANT CONNECT ON DATABASE ${escapeIdentifier(layout.database)} TO ${escapeIdentifier(layout.role)}`);
         await checkGeneration(host.admin, environment.generation, await fingerprint(client, built.layout, built.tables));
         return begin(client, built, lease, snapshot);
       });
@@ -134,8 +134,9 @@ async function cloneTemplate(context: ProvisionContext, id: string, environment:
   await host.admin.query(`CREATE DATABASE ${name} TEMPLATE ${escapeIdentifier(template.database)}`);
   await host.admin.query(`COMMENT ON DATABASE ${name} IS ${pg.escapeLiteral(`trialbed world ${id}`)}`);
   // Privileges on a database are not copied with it. Those inside it are.
-  await host.admin.query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC; GRANT CONNECT ON DATABASE ${name} TO ${escapeIdentifier(host.tool.user)}`);
-  await closeOthers(context);
+  await closeDatabase(host.admin, layout.database);
+  // Databases that were made since the host was prepared are open to every role.
+  if (layout.direct) await withClient(host.admin, (client) => closeOtherDatabases(client, host.kind !== 'external'));
   await setBuilt(host.admin, id, { ...template, layout: { ...template.layout, database: layout.database, role: layout.role, direct: layout.direct } });
   return host.adminUrl;
 }
@@ -163,16 +164,6 @@ async function makeContainer(context: ProvisionContext, id: string, environment:
   });
   await setBuilt(host.admin, id, { ...built, layout: { ...built.layout, database: layout.database, role: layout.role, direct: layout.direct } });
   return server.adminUrl;
-}
-
-/** Databases that were made since the host was prepared are open to every role again. */
-async function closeOthers(context: ProvisionContext): Promise<void> {
-  const client = await context.host.admin.connect();
-  try {
-    await closeOtherDatabases(client, context.host.kind !== 'external');
-  } finally {
-    client.release();
-  }
 }
 
 /** The door opens, the case's initial state is applied, and a snapshot on top of it where there is one. */

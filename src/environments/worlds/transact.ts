@@ -49,7 +49,9 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
         if (isFence(error)) refused = error;
       }),
     );
-    await client.query("SELECT set_config('role', 'none', true), set_config('search_path', 'pg_catalog', true)");
+    // Who the work ended as, then back to the tool role.
+    const { rows } = await client.query<{ who: string }>("SELECT current_user::text AS who, set_config('role', 'none', true), set_config('search_path', 'pg_catalog', true)");
+    if (rows[0]?.who !== layout.role) throw new LedgerError(operation?.id ?? 'without name', 'its SQL changed the role that it runs as; nothing of it was committed');
     await options.end?.(client);
     options.beforeCommit?.();
     commitSent = true;
@@ -66,6 +68,13 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
     else if (sqlState(error) !== null && !isLost(error)) healthy = true;
     throw meaning(refused ?? error, options.operation);
   } finally {
+    // A setting, a role or a LISTEN of this session must not meet the next operation, which may be another world's.
+    if (healthy) {
+      healthy = await client.query('DISCARD ALL').then(
+        () => true,
+        () => false,
+      );
+    }
     client.release(!healthy);
   }
 }
