@@ -1,0 +1,75 @@
+import { basename, dirname, resolve } from 'node:path';
+import type { AgentSpec } from '../domain/agent.ts';
+import { checkSolution } from './check-solution.ts';
+import { contentHash } from './identity.ts';
+import { check, problemAt } from './issues.ts';
+import { moduleContents } from './module-contents.ts';
+import { nearestName } from './nearest.ts';
+import { codeFile, isFile } from './places.ts';
+import { type LoadedAgent, type Suite, SuiteFileError } from './suite.ts';
+import { type AgentFile, agentSchema } from './suite-schema.ts';
+import { readYaml, type YamlFile } from './yaml-file.ts';
+
+/** Agents that every suite has. */
+export const RESERVED_AGENTS = ['reference', 'do-nothing'] as const;
+
+const BUILT_IN: { readonly [name in (typeof RESERVED_AGENTS)[number]]: AgentSpec } = {
+  reference: { kind: 'reference', name: 'reference', version: '1' },
+  'do-nothing': { kind: 'do-nothing', name: 'do-nothing', version: '1', answer: '' },
+};
+
+export function isReservedAgent(name: string): name is (typeof RESERVED_AGENTS)[number] {
+  return RESERVED_AGENTS.some((reserved) => reserved === name);
+}
+
+/**
+ * Loads an agent: `reference`, `do-nothing`, one of the suite's agents by name, or the path of an agent file from the working folder.
+ * Its hash is of its content alone: equal files in another folder give an equal hash.
+ *
+ * @throws {SuiteFileError}
+ */
+export async function loadAgent(nameOrPath: string, suite: Pick<Suite, 'agents' | 'file'>): Promise<LoadedAgent> {
+  if (isReservedAgent(nameOrPath)) return withHash(BUILT_IN[nameOrPath]);
+  const own = Object.hasOwn(suite.agents, nameOrPath) ? suite.agents[nameOrPath] : undefined;
+  const file = own ?? resolve(nameOrPath);
+  if (own === undefined && !(await isFile(file))) {
+    const known = [...Object.keys(suite.agents), ...RESERVED_AGENTS];
+    const message = `there is no agent "${nameOrPath}"; the suite ${suite.file} has ${known.join(', ')}, and an agent file is named by its path`;
+    throw new SuiteFileError([{ file, line: null, column: null, message, suggestion: nearestName(nameOrPath, known) }]);
+  }
+  return readAgent(file);
+}
+
+async function readAgent(file: string): Promise<LoadedAgent> {
+  const source = await readYaml(file);
+  const written = check(agentSchema, source);
+  const name = written.name ?? basename(file, '.yaml');
+  const version = written.version ?? '1';
+  switch (written.kind) {
+    case 'do-nothing':
+      return withHash({ kind: 'do-nothing', name, version, answer: written.answer ?? '' });
+    case 'script': {
+      const problems = checkSolution(source, [], written);
+      if (problems.length > 0) throw new SuiteFileError(problems);
+      const { steps = [], answer, data } = written;
+      return withHash({ kind: 'script', name, version, solution: { steps, answer, ...(data === undefined ? {} : { data }) } });
+    }
+    case 'module':
+      return moduleAgent(source, written, name, version);
+  }
+}
+
+async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'module' }>, name: string, version: string): Promise<LoadedAgent> {
+  const file = await codeFile(resolve(dirname(source.file), written.file));
+  if (file === null) throw new SuiteFileError([problemAt(source, ['file'], `there is no file ${written.file}, looked up from the folder of this file`)]);
+  const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [] };
+  const contents = await moduleContents(file);
+  if (contents === null) {
+    throw new SuiteFileError([problemAt(source, ['file'], `the folder of ${written.file} holds too much to be part of an agent; put the agent into a folder of its own`)]);
+  }
+  return { spec, hash: contentHash({ ...spec, file: basename(file), contents }) };
+}
+
+function withHash(spec: AgentSpec): LoadedAgent {
+  return { spec, hash: contentHash(spec) };
+}

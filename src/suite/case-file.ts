@@ -1,0 +1,109 @@
+import { basename } from 'node:path';
+import type { Budget, Case, PermissionContext } from '../domain/case.ts';
+import { type CaseFile, caseSchema } from './case-schema.ts';
+import { checkSolution } from './check-solution.ts';
+import { caseHash } from './identity.ts';
+import { check, problemAt } from './issues.ts';
+import { type FileProblem, type LoadedCase, SuiteFileError } from './suite.ts';
+import type { SuiteFile } from './suite-schema.ts';
+import { type Path, pathOf, readYaml, type YamlFile } from './yaml-file.ts';
+
+/** What a suite says for cases that do not say otherwise. */
+export type CaseDefaults = Pick<SuiteFile, 'clock' | 'timezone' | 'budget' | 'user'>;
+
+/** Without a word in case or suite. */
+const CALLS = 30;
+const WALL_MS = 5 * 60_000;
+
+const SOURCES = new WeakMap<LoadedCase, YamlFile>();
+
+/** Reads one case file. Its id is its name without `.yaml`. @throws {SuiteFileError} that lists everything that is wrong with it. */
+export async function loadCase(file: string, defaults: CaseDefaults): Promise<LoadedCase> {
+  const source = await readYaml(file);
+  const written = check(caseSchema, source);
+  const problems = [...checkNames(source, written), ...checkSolution(source, ['reference'], written.reference), ...checkComplete(source, written, defaults)];
+  if (problems.length > 0) throw new SuiteFileError(problems);
+  const kase = caseOf(basename(file, '.yaml'), written, defaults);
+  const loaded: LoadedCase = { kase, file, hash: caseHash(kase), lineOf: (path) => source.at(writtenPath(pathOf(path), written)).line };
+  SOURCES.set(loaded, source);
+  return loaded;
+}
+
+/** The file that a case was read from, with the places of its parts. */
+export function sourceOf(loaded: LoadedCase): YamlFile | null {
+  return SOURCES.get(loaded) ?? null;
+}
+
+function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
+  const { expect, reference } = written;
+  const turns = written.turns ?? [written.request ?? ''];
+  return {
+    id,
+    title: written.title,
+    kind: written.kind,
+    tags: written.tags ?? [],
+    turns,
+    permission: permissionOf(written, defaults),
+    clock: written.clock ?? defaults.clock ?? '',
+    timezone: written.timezone ?? defaults.timezone ?? 'UTC',
+    budget: budgetOf(written, defaults, turns.length),
+    state: written.state ?? [],
+    expectsNothing: written.expects_nothing ?? false,
+    expect: {
+      outcomes: expect?.outcomes ?? [{ name: 'nothing changed', effects: [] }],
+      allowed: expect?.allowed ?? [],
+      forbidden: expect?.forbidden ?? [],
+      constraints: expect?.constraints ?? [],
+      claims: expect?.claims ?? [],
+      repeatedWrites: expect?.repeated_writes ?? 'forbid',
+    },
+    reference: { steps: reference.steps ?? [], answer: reference.answer, ...(reference.data === undefined ? {} : { data: reference.data }) },
+    mutants: written.mutants ?? [],
+  };
+}
+
+function permissionOf(written: CaseFile, defaults: CaseDefaults): PermissionContext {
+  const { name = '', role = '', tools = [], attributes = {} } = { ...defaults.user, ...written.user };
+  return { user: name, role, tools, attributes };
+}
+
+function budgetOf(written: CaseFile, defaults: CaseDefaults, turns: number): Budget {
+  const budget = { ...defaults.budget, ...written.budget };
+  return { calls: budget.calls ?? CALLS, wallMs: budget.wall ?? WALL_MS, turns: budget.turns ?? turns };
+}
+
+/** What neither the case nor its suite says. */
+function checkComplete(source: YamlFile, written: CaseFile, defaults: CaseDefaults): FileProblem[] {
+  const user = { ...defaults.user, ...written.user };
+  const missing = (key: string, example: string): FileProblem => problemAt(source, [], `"${key}" is missing, here and in suite.yaml; expected ${example}`);
+  return [
+    ...((written.clock ?? defaults.clock) === undefined ? [missing('clock', 'a time such as 2026-03-02T09:30:00+01:00')] : []),
+    ...(user.name === undefined ? [missing('user.name', 'who the agent acts for')] : []),
+    ...(user.role === undefined ? [missing('user.role', "a role of the environment's permission model")] : []),
+  ];
+}
+
+/** Findings are told by name, so a name stands for one rule. */
+function checkNames(source: YamlFile, written: CaseFile): FileProblem[] {
+  return (['outcomes', 'claims'] as const).flatMap((list) => {
+    const seen = new Set<string>();
+    return (written.expect?.[list] ?? []).flatMap(({ name }, index) => {
+      const twice = seen.has(name);
+      seen.add(name);
+      return twice ? [problemAt(source, ['expect', list, index, 'name'], `the name "${name}" is given twice; give each its own`)] : [];
+    });
+  });
+}
+
+/** Keys of a case, as rules name them, where the file names them otherwise. */
+function writtenPath(path: Path, written: CaseFile): Path {
+  const [first, second, ...rest] = path;
+  if (first === 'permission') return ['user', ...(second === undefined ? [] : [second === 'user' ? 'name' : second]), ...rest];
+  if (first === 'turns' && written.turns === undefined) return ['request'];
+  if (first === 'expectsNothing') return ['expects_nothing'];
+  if (first === 'expect' && second === 'repeatedWrites') return ['expect', 'repeated_writes'];
+  if (first === 'budget' && second === 'wallMs') return ['budget', 'wall'];
+  // A rule of the case without its "expect", such as `outcomes[0].effects[1]`.
+  if (typeof first === 'string' && ['outcomes', 'allowed', 'forbidden', 'constraints', 'claims'].includes(first)) return ['expect', ...path];
+  return path;
+}

@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../domain/case.ts';
+import { columns, effectPattern, textRule } from './matcher-schema.ts';
+import { duration, instant, jsonObject, stepName, text, zone } from './values.ts';
+
+/** Tool calls, time and turns; what is not named is the suite's, else the default. */
+export const budget = z.strictObject({
+  calls: z.int().min(0).max(10_000).meta({ description: 'Tool calls, refused ones included. Default 30.' }).optional(),
+  wall: duration.meta({ description: "Time for the agent's part, such as 60s or 5m. Default 5m." }).optional(),
+  turns: z.int().min(1).max(1000).meta({ description: 'Turns of the conversation. Default: as many as the case has messages.' }).optional(),
+});
+
+/** Who the agent acts for. */
+export const user = z.strictObject({
+  name: text.meta({ description: 'Who the agent acts for.' }).optional(),
+  role: text.meta({ description: "Role of the environment's permission model." }).optional(),
+  tools: z.array(text).min(1, 'expected at least one tool; leave "tools" out for all that the role permits').meta({ description: 'Tools that the agent may call. Default: all that the role permits.' }).optional(),
+  attributes: jsonObject.meta({ description: "Facts that the environment's permission model reads." }).optional(),
+});
+
+const stateChange = z
+  .union([
+    z.strictObject({
+      insert: text.meta({ description: 'Table to insert rows into.' }),
+      rows: z.array(jsonObject).min(1).meta({ description: 'The rows, by column.' }),
+    }),
+    z.strictObject({
+      update: text.meta({ description: 'Table whose rows are changed.' }),
+      where: jsonObject.meta({ description: 'Columns by which rows are found, by equal value.' }),
+      set: jsonObject.meta({ description: 'Columns and their new values.' }),
+    }),
+    z.strictObject({
+      delete: text.meta({ description: 'Table whose rows are deleted.' }),
+      where: jsonObject.meta({ description: 'Columns by which rows are found, by equal value.' }),
+    }),
+  ])
+  .transform((value) => value as StateChange);
+
+const outcome = z
+  .union([
+    z.strictObject({
+      name: text.meta({ description: 'Name of this end state, as reports show it.' }),
+      effects: z.array(effectPattern).meta({ description: 'The net effects that must be there, each as often as it says. An empty list: nothing may change.' }),
+      answer: columns.meta({ description: "Fields of the agent's structured answer." }).optional(),
+    }),
+    z.strictObject({
+      name: text.meta({ description: 'Name of this end state, as reports show it.' }),
+      same_as: z.literal('reference').meta({ description: "The end state that the case's reference solution reaches." }),
+    }),
+  ])
+  .transform((value) => value as Outcome);
+
+const ruleName = text.meta({ description: 'Name of the rule, as reports show it.' }).optional();
+const callWhere = columns.meta({ description: 'Only calls whose arguments match.' }).optional();
+
+const constraint = z
+  .union([
+    z.strictObject({
+      max_calls: z.int().min(0).meta({ description: 'At most so many calls.' }),
+      tool: text.meta({ description: 'Of this tool. Default: of all tools together.' }).optional(),
+      name: ruleName,
+    }),
+    z.strictObject({
+      never: text.meta({ description: 'Tool that must not be called.' }),
+      before: text.meta({ description: 'Only until a call of this tool is committed.' }).optional(),
+      where: callWhere,
+      name: ruleName,
+    }),
+    z.strictObject({
+      must_call: text.meta({ description: 'Tool of which a committed call must be there.' }),
+      where: callWhere,
+      name: ruleName,
+    }),
+  ])
+  .transform((value) => value as Constraint);
+
+const claimName = text.meta({ description: 'Name of the claim, as reports show it.' });
+const topic = z.array(text).min(1).meta({ description: 'Words for the thing, as an answer may name it.' });
+
+const claim = z
+  .discriminatedUnion('claim', [
+    z
+      .strictObject({
+        claim: z.literal('effect').meta({ description: 'Whether something was done.' }),
+        name: claimName,
+        topic,
+        effect: effectPattern.meta({ description: 'The effect in the world that decides what is true.' }).optional(),
+        state: z.enum(['done', 'not_done', 'unknown']).meta({ description: 'The right state, where no effect decides it.' }).optional(),
+        silent: z.enum(['fail', 'pass']).meta({ description: 'What an answer that says nothing about it is. Default: fail.' }).optional(),
+      })
+      .refine((value) => (value.effect === undefined) !== (value.state === undefined), 'expected either "effect" or "state"'),
+    z.strictObject({
+      claim: z.literal('amount').meta({ description: 'An amount that the answer must state.' }),
+      name: claimName,
+      equals: z.number().meta({ description: 'The right amount.' }),
+      currency: text.meta({ description: 'Its currency, such as EUR.' }).optional(),
+      topic: topic.optional(),
+    }),
+    z.strictObject({
+      claim: z.literal('id').meta({ description: 'An id that the answer must state.' }),
+      name: claimName,
+      equals: text.meta({ description: 'The right id, as text.' }),
+      topic: topic.optional(),
+    }),
+    z.strictObject({
+      claim: z.literal('date').meta({ description: 'A date that the answer must state.' }),
+      name: claimName,
+      equals: text.meta({ description: 'The right date, such as 2026-03-09.' }),
+      topic: topic.optional(),
+    }),
+    z.strictObject({
+      claim: z.literal('recipient').meta({ description: 'A mailbox that the answer must name.' }),
+      name: claimName,
+      equals: text.meta({ description: 'The right address.' }),
+    }),
+    z.strictObject({
+      claim: z.literal('text').meta({ description: 'What the answer must and must not say.' }),
+      name: claimName,
+      rule: textRule,
+    }),
+  ])
+  .transform((value) => value as Claim);
+
+const expectations = z.strictObject({
+  outcomes: z.array(outcome).min(1).meta({ description: 'The accepted end states; one of them must be reached.' }).optional(),
+  allowed: z.array(effectPattern).meta({ description: 'Effects that may happen and need not. All others are forbidden.' }).optional(),
+  forbidden: z
+    .array(
+      z.strictObject({
+        name: text.meta({ description: 'What went wrong, as reports name it.' }),
+        effect: effectPattern.meta({ description: 'The effect.' }),
+      }),
+    )
+    .meta({ description: 'Better names for effects that are forbidden anyway.' })
+    .optional(),
+  constraints: z.array(constraint).meta({ description: 'Rules over the calls.' }).optional(),
+  claims: z.array(claim).meta({ description: 'What the user must be told, held against the world.' }).optional(),
+  repeated_writes: z.enum(['forbid', 'allow']).meta({ description: 'Two committed writes of one tool with equal arguments. Default: forbid.' }).optional(),
+});
+
+const step = z
+  .union([
+    z.strictObject({
+      call: text.meta({ description: 'Tool to call.' }),
+      with: jsonObject.meta({ description: 'Its arguments. "${name.path}" reads from the result of the step of that name.' }).optional(),
+      as: stepName.meta({ description: 'Name under which later steps find the result.' }).optional(),
+      key: text.meta({ description: 'Idempotency key.' }).optional(),
+    }),
+    z.strictObject({ say: text.meta({ description: 'Message to the user, which ends the turn.' }) }),
+  ])
+  .transform((value) => value as ScriptStep);
+
+/** Keys of a solution, which scripts and cases share. */
+export const solutionKeys = {
+  steps: z.array(step).meta({ description: 'Calls and messages, in order.' }).optional(),
+  answer: z.string().meta({ description: 'The last message to the user. May use results of the steps.' }),
+  data: jsonObject.meta({ description: 'Structured answer, where the case asks for one.' }).optional(),
+};
+
+/** A case file, as people write it. */
+export const caseSchema = z
+  .strictObject({
+    title: text.meta({ description: 'What the case is about, in a line.' }),
+    kind: text.meta({ description: 'Cases of one kind are reported together.' }),
+    tags: z.array(text).meta({ description: 'Tags by which cases are chosen.' }).optional(),
+    request: text.meta({ description: "The user's message. For a conversation write \"turns\" instead." }).optional(),
+    turns: z.array(text).min(1).meta({ description: "The user's messages, one for each turn." }).optional(),
+    user: user.meta({ description: 'Who the agent acts for, and what it may do. Keys that are not named are those of suite.yaml.' }).optional(),
+    clock: instant.meta({ description: 'Time in the world at the start, with its offset.' }).optional(),
+    timezone: zone.meta({ description: 'Time zone of the world, by its IANA name. Default: UTC.' }).optional(),
+    budget: budget.meta({ description: 'Limits of the trial.' }).optional(),
+    state: z.array(stateChange).meta({ description: "Changes of the environment's seed before the agent starts." }).optional(),
+    expect: expectations.meta({ description: 'What counts as success. Every effect must be expected or allowed.' }).optional(),
+    reference: z.strictObject(solutionKeys).meta({ description: 'How it is done right. "trialbed validate" runs it.' }),
+    expects_nothing: z.boolean().meta({ description: 'The case expects no change and no particular answer: doing nothing passes. Default: false.' }).optional(),
+    mutants: z
+      .array(
+        z.strictObject({
+          mutant: text.meta({ description: 'Id of the mutant, as "trialbed validate" prints it; a * at the end matches any rest.' }),
+          why: text.meta({ description: 'Why it is right that this mutant passes.' }),
+        }),
+      )
+      .meta({ description: 'Mutants that pass, and why that is right.' })
+      .optional(),
+  })
+  .superRefine((kase, context) => {
+    if ((kase.request === undefined) === (kase.turns === undefined)) {
+      context.addIssue({ code: 'custom', path: kase.request === undefined ? [] : ['turns'], message: 'expected either "request" or "turns"' });
+    }
+    if (kase.expect?.outcomes === undefined && kase.expects_nothing !== true) {
+      context.addIssue({ code: 'custom', path: ['expect'], message: 'expected "outcomes": the end states that are accepted; where nothing may change: [{ name: nothing changed, effects: [] }]' });
+    }
+  });
+
+/** A case file that was checked. */
+export type CaseFile = z.output<typeof caseSchema>;

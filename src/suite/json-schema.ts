@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import { caseSchema } from './case-schema.ts';
+import { agentSchema, suiteSchema } from './suite-schema.ts';
+
+/** JSON Schemas (draft 2020-12) of the files that people write, for completion and checks in editors. */
+export function schemas(): { readonly suite: JsonObject; readonly case: JsonObject; readonly agent: JsonObject } {
+  return {
+    suite: schemaOf(suiteSchema, 'suite.yaml', 'A suite: one environment, and the cases beside this file.'),
+    case: schemaOf(caseSchema, 'Case file', 'A case: where the world starts, what the user asks, and what counts as success.'),
+    agent: schemaOf(agentSchema, 'Agent file', 'An agent: fixed steps, a module, or one that does nothing.'),
+  };
+}
+
+function schemaOf(schema: z.ZodType, title: string, description: string): JsonObject {
+  return { ...(z.toJSONSchema(schema, { io: 'input', target: 'draft-2020-12' }) as JsonObject), title, description };
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Json, JsonObject } from '../domain/json.ts';
+
+/** Text that is not empty. */
+export const text = z.string().min(1);
+
+/** Any value of JSON. YAML that was read holds nothing else. */
+export const json = z.unknown().transform((value) => value as Json);
+
+/** A mapping whose values may be anything. */
+export const jsonObject = z.record(z.string(), json).transform((value) => value as JsonObject);
+
+/** `250ms`, `60s`, `5m`, `1h`; read as milliseconds. */
+export const duration = z.string().transform((value, context): number => {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h)$/.exec(value) ?? [];
+  const ms = amount === undefined ? Number.NaN : Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+  if (!(ms >= 1 && ms <= DAY)) {
+    context.addIssue({ code: 'custom', message: `expected a time such as 250ms, 60s, 5m or 1h (at most 24h), found "${value}"` });
+    return z.NEVER;
+  }
+  return ms;
+});
+
+/** A point in time, with its offset. */
+export const instant = z.string().superRefine((value, context) => {
+  const message = instantProblem(value);
+  if (message !== null) context.addIssue({ code: 'custom', message });
+});
+
+/** A time zone by its IANA name. */
+export const zone = z.string().superRefine((value, context) => {
+  if (!isZone(value)) context.addIssue({ code: 'custom', message: `"${value}" is no time zone; expected an IANA name such as Europe/Berlin or UTC`, params: { known: Intl.supportedValuesOf('timeZone'), name: value } });
+});
+
+/** A name that references can use. */
+export const stepName = z.string().superRefine((value, context) => {
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(value)) context.addIssue({ code: 'custom', message: `"${value}" is no name for a step; expected letters, digits, "_" and "-", a letter first` });
+});
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const DAY = 24 * UNITS.h;
+
+function instantProblem(value: string): string | null {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?$/.exec(value);
+  if (match === null) return `expected a time such as 2026-03-02T09:30:00+01:00, found "${value}"`;
+  const [year, month, day, hour, minute] = match.slice(1, 6).map(Number) as [number, number, number, number, number];
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60;
+  if (!real) return `"${value}" is no time that exists`;
+  if (match[7] === undefined) return `"${value}" does not say in which zone; add an offset, as in ${value}+01:00, or Z for UTC`;
+  return Number.isNaN(Date.parse(value)) ? `"${value}" is no time that exists` : null;
+}
+
+function isZone(value: string): boolean {
+  if (!/^[A-Za-z]/.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}
