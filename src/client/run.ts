@@ -1,11 +1,11 @@
 import { loadAgent } from '../suite/agent-file.ts';
 import { loadSuite } from '../suite/load-suite.ts';
-import type { BatchOptions, BatchRow, Store } from '../store/store.ts';
+import type { BatchOptions, Store } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
-import { launch } from './launcher.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { NothingToRunError, selectCases, selectShard } from './select.ts';
+import { startBatch } from './start-batch.ts';
 import { currentSummaries } from './summarise.ts';
 
 const DEFAULT_CONCURRENCY = 8;
@@ -34,20 +34,7 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
   if (!unfinished) await root.store.createBatch(plan);
   const batch = unfinished ?? (await root.store.batch(plan.id));
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
-  return start(root, { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } }, unfinished !== null, broken);
-}
-
-/** Launches a stored batch. */
-export function start(root: Root, batch: BatchRow, resumed: boolean, broken: Promise<never>): BatchHandle {
-  return launch({
-    store: root.store,
-    temporal: root.temporal,
-    taskQueue: root.config.taskQueue,
-    batch,
-    resumed,
-    broken,
-    worlds: async () => ({ leased: await root.worlds.leased(`${batch.id}-`) }),
-  });
+  return startBatch(root, { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } }, unfinished !== null, broken);
 }
 
 function optionsOf(request: RunRequest): BatchOptions {

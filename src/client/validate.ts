@@ -9,8 +9,8 @@ import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
 import type { Root } from '../worker/root.ts';
 import type { ValidationReport, ValidationResult } from './api.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
-import { start } from './run.ts';
 import { selectCases } from './select.ts';
+import { startBatch } from './start-batch.ts';
 
 export interface ValidateOptions {
   readonly cases?: readonly string[];
@@ -48,7 +48,7 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
   await root.store.createBatch(plan);
   const batch = await root.store.batch(plan.id);
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
-  const handle = start(root, batch, false, broken);
+  const handle = startBatch(root, batch, false, broken);
   const byTrial = new Map(plan.trials.map((trial, index) => [trial.id, variants[index]]));
   const results: ValidationResult[] = [];
   for await (const event of handle.events()) {

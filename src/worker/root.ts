@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import { loadBundle } from './bundle.ts';
 import { type Config, readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
+import { installSdkLog } from './sdk-log.ts';
 import { connectClient, connectWorker } from './temporal.ts';
 
 /** What every process of ours is built from. The one place where services are made. */
@@ -55,6 +56,7 @@ export async function startTrialWorker(root: Root): Promise<TrialWorker> {
   await using stack = new AsyncDisposableStack();
   const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
   const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
+  installSdkLog(log);
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
   const services: ActivityServices = {

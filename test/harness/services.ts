@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
 import { provideTemporalCli } from '../../src/infra/temporal-fetch.ts';
+import { prepareTemporal } from '../../src/infra/temporal-ready.ts';
 import { startTemporalServer } from '../../src/infra/temporal-server.ts';
 import { readSettings } from '../../src/worker/config.ts';
 
@@ -37,6 +38,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     }),
     startTemporalServer({ cli: cli.file, port: await freePort(), uiPort: null, databaseFile: null, logFile: join(folder, 'temporal.log'), cwd: folder }),
   ]);
+  await prepareTemporal({ address: temporal.address, namespace: 'default' });
   project.provide('services', { postgresUrl: postgres.url, temporalAddress: temporal.address });
   return async () => {
     await Promise.all([postgres.stop(), temporal.stop()]);

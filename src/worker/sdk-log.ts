@@ -1,0 +1,16 @@
+import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+
+let installed = false;
+
+/** Sends what the Temporal SDK logs to our log. Once per process, before the first connection: the SDK takes its logger only then. */
+export function installSdkLog(log: Logger): void {
+  if (installed) return;
+  installed = true;
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const line = { ...meta };
+    if (level === 'ERROR') log.error(line, message);
+    else log.warn(line, message);
+  });
+  Runtime.install({ logger, telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) } } });
+}
