@@ -39,8 +39,8 @@ function installPackages() {
   const env = { ...process.env, PATH: outerPath.join(delimiter) };
   const npm = process.env.npm_execpath;
   // Started by npm, we know which one; else it is looked for.
-  if (npm?.endsWith('.js')) run(outerNode(), [npm, 'ci', '--no-fund', '--no-audit'], env);
-  else run('npm', ['ci', '--no-fund', '--no-audit'], env);
+  if (npm?.endsWith('.js')) run(outerNode(), [npm, 'ci', '--loglevel=error'], env);
+  else run('npm', ['ci', '--loglevel=error'], env);
 }
 
 /** The Node that is outside of this checkout, where there is one. */
