@@ -88,7 +88,7 @@ describe('what is sent', () => {
         // SMTP ends every line, so a mail cannot tell whether the last one was ended before.
         expect((await w.mails()).at(-1)?.text).toBe(body.normalize('NFC').replace(/\n$/, ''));
       }),
-      { numRuns: 40 },
+      { numRuns: 40, examples: [[`${'word '.repeat(40)}\nnext`]] },
     );
   });
 

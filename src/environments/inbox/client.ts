@@ -82,8 +82,6 @@ async function compose(mail: OutgoingMail, messageId: string, now: Date): Promis
     ...(mail.replyTo === undefined ? {} : { replyTo: mail.replyTo }),
     subject: mail.subject,
     text: mail.text,
-    // format=flowed, the default for long lines, would not give back every space.
-    textEncoding: 'quoted-printable',
     messageId,
     date: now,
     newline: '\r\n',

@@ -27,15 +27,7 @@ export interface InboxLimits {
   readonly idleMs: number;
 }
 
-export const INBOX_LIMITS: InboxLimits = {
-  messageBytes: 25 * 1024 * 1024,
-  headerBytes: 256 * 1024,
-  recipients: 100,
-  connections: 500,
-  idleMs: 60_000,
-};
-
-export interface InboxOptions {
+export interface InboxServerOptions {
   readonly directory: ServiceDirectory;
   /** Address. AUTH is offered without TLS, so this is loopback or a network of one's own. */
   readonly listen: string;
@@ -57,7 +49,7 @@ export interface InboxOptions {
  *
  * @throws when the address cannot be listened on.
  */
-export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDisposable> {
+export async function startInbox(options: InboxServerOptions): Promise<Inbox & AsyncDisposable> {
   const limits = { ...INBOX_LIMITS, ...options.limits };
   const log = options.log.child({ service: 'inbox' });
   const tasks = new Set<Promise<void>>();
@@ -188,6 +180,14 @@ export async function startInbox(options: InboxOptions): Promise<Inbox & AsyncDi
     },
   };
 }
+
+const INBOX_LIMITS: InboxLimits = {
+  messageBytes: 25 * 1024 * 1024,
+  headerBytes: 256 * 1024,
+  recipients: 100,
+  connections: 500,
+  idleMs: 60_000,
+};
 
 /** Milliseconds that a message in progress gets when the server closes. */
 const CLOSE_MS = 2_000;
