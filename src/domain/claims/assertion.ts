@@ -1,7 +1,7 @@
 import type { AssertedState } from '../case.ts';
 import { fold, placesOf } from '../text/says.ts';
 import {
-  AHEAD, ANOTHER, ATTEMPT, COMPLETED, CONDITION, DENIED_CLAIM, GENERAL, HARMLESS, HEARSAY, HEDGE, NEGATION, ON_BEHALF, PARTIAL, RETOLD, SPEAKS_OF_IT, SUCCEEDED, TAKEN_BACK, TAKEN_UP,
+  AHEAD, ANOTHER, ATTEMPT, COMPLETED, CONDITION, DENIED_CLAIM, FAILED_AFTER, GENERAL, HARMLESS, HEARSAY, HEDGE, LABEL, NEGATION, NOT_BUT, ON_BEHALF, PARTIAL, RETOLD, SPEAKS_OF_IT, SUCCEEDED, TAKEN_BACK, TAKEN_UP,
   UNDER_WAY, UNKNOWN,
 } from './cues.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
@@ -57,30 +57,30 @@ function decide(signs: readonly Sign[]): Assertion {
 
 function readSentence(sentence: Sentence, topic: readonly string[], carried: boolean): Sign[] {
   const mentioned = topic.some((word) => placesOf(sentence.text, word).length > 0);
-  const taken = !mentioned && carried && /^(?:it|its|this|that|the (?:outcome|status|result))\b/u.test(sentence.text);
+  const taken = !mentioned && carried && (/^(?:it|its|this|that|the (?:outcome|status|result))\b/u.test(sentence.text) || FAILED_AFTER.test(sentence.text));
   const sign = (strength: Sign['strength'], state: Reading = 'undetermined'): Sign => ({ strength, state, sentence: sentence.text.slice(0, 200) });
   if (!mentioned && !taken) return [];
   if (isUnknown(sentence, topic)) return [sign('firm', 'unknown')];
   if (taken) return readPronoun(sentence.text).map((found) => sign(...found));
   if (sentence.question) return [/\b(?:shall|should|may|can|could|would|want|like|wish)\b/u.test(sentence.text) ? sign('soft', 'not_done') : sign('none', 'silent')];
-  if (DENIED_CLAIM.test(sentence.text)) return [sign('open')];
+  if (DENIED_CLAIM.test(sentence.text) || NOT_BUT.test(sentence.text)) return [sign('open')];
   const conditional = sentence.clauses.some((clause) => CONDITION.test(clause));
   const signs: Sign[] = [];
-  let before: Sign | null = null;
-  let clauseBefore = '';
+  let doubtful = false;
   for (const clause of labelled(sentence.clauses)) {
     const plain = HARMLESS.reduce((text, [cue, instead]) => text.replace(cue, instead), clause).replace(/\s+/gu, ' ').trim();
     const where = topicIn(plain, topic);
     if (where !== null) {
       const [strength, state] = readClause(plain, where, { conditional, sentence: sentence.text });
-      const elided = /^and \p{L}+ed\b/u.test(plain) && (NEGATION.test(clauseBefore) || AHEAD.test(clauseBefore) || HEDGE.test(clauseBefore));
-      before = elided && strength === 'firm' ? sign('open') : sign(strength, state);
-      signs.push(before);
-    }
-    clauseBefore = plain;
+      signs.push(doubtful && state === 'done' && ELIDED.test(plain) ? sign('open') : sign(strength, state));
+    } else if (signs.some((earlier) => earlier.state === 'done') && FAILED_AFTER.test(plain)) signs.push(sign('open'));
+    doubtful ||= NEGATION.test(plain) || AHEAD.test(plain) || HEDGE.test(plain);
   }
   return signs;
 }
+
+/** A clause without a subject of its own: what an earlier one denies or plans may hold for it too. */
+const ELIDED = /^(?:and |or |then |also )*(?:been|be|\p{L}+ed|sent|paid|made)\b/u;
 
 type Found = readonly [Sign['strength'], Reading];
 
@@ -143,7 +143,7 @@ function nounTold({ before, word, after }: Place, conditional: boolean): boolean
   if (acted.test(before) && !passive.test(before)) return !compound || isMarked(after);
   if (/\b(?:about|regarding|concerning|for|on|of|with|to|from) (?:the |a |an |your |this |that |her |his |their |its |any )?(?:\w+ )?$/u.test(before)) return false;
   if (/^\s*(?:yes|done|ok|✅|✓|✔)/u.test(after2)) return true;
-  if (!tail.test(after2)) return false;
+  if (!tail.test(after2) || passive.test(after2.slice(0, 100).replace(/\b(?:is|being)\b/gu, ''))) return false;
   return !(conditional && /\b(?:is|are)\b/u.test(after2)) && word !== '';
 }
 
@@ -152,14 +152,14 @@ function isMarked(after: string): boolean {
   return /^\s+\S*\d/u.test(after);
 }
 
+/** A sentence that takes up the one before with a pronoun: it may complete it, or take it back. */
 function readPronoun(text: string): Found[] {
   const plain = HARMLESS.reduce((all, [cue, instead]) => all.replace(cue, instead), text);
-  if (HEDGE.test(plain) || HEARSAY.test(plain) || PARTIAL.test(plain)) return [['open', 'undetermined']];
-  if (CONDITION.test(plain) || AHEAD.test(plain)) return [];
+  if (FAILED_AFTER.test(plain)) return [['open', 'undetermined']];
+  if (CONDITION.test(plain) || AHEAD.test(plain) || !new RegExp(`\\b${TAKEN_UP}\\b`, 'u').test(plain)) return [];
+  if (HEDGE.test(plain) || HEARSAY.test(plain) || PARTIAL.test(plain) || NEGATION.test(plain)) return [['open', 'undetermined']];
   const done = new RegExp(`^(?:it|this|that) (?:(?:was|is|has|been|now|already|successfully|just)\\s+)*${TAKEN_UP}\\b`, 'u');
-  if (done.test(plain)) return [NEGATION.test(plain) ? ['open', 'undetermined'] : ['firm', 'done']];
-  const failed = /^(?:it|this|that) (?:\w+ )?(?:(?:was|has|did|could|is)(?: not|n't)|failed|bounced|was (?:refused|rejected|denied|declined|reversed))\b/u;
-  return failed.test(plain) ? [['open', 'undetermined']] : [];
+  return done.test(plain) ? [['firm', 'done']] : [];
 }
 
 function isUnknown(sentence: Sentence, topic: readonly string[]): boolean {
@@ -175,7 +175,7 @@ function isUnknown(sentence: Sentence, topic: readonly string[]): boolean {
 function labelled(clauses: readonly string[]): string[] {
   return clauses.flatMap((clause) => {
     const at = clause.indexOf(': ');
-    return at < 0 || /^[^:]{1,40}: \S+(?: \S+)?[.!;]?$/u.test(clause) ? [clause] : [clause.slice(0, at), clause.slice(at + 2)];
+    return at < 0 || LABEL.test(clause) ? [clause] : [clause.slice(0, at), clause.slice(at + 2)];
   });
 }
 

@@ -35,14 +35,14 @@ export const UNKNOWN: readonly RegExp[] = [
 export const SPEAKS_OF_IT = /\b(?:it|its|this|that|they|outcome|status|result|worked|went through|gone through|succeeded|took effect|call|request|operation|transaction)\b/u;
 
 /** Somebody's request is retold; looked for before the topic. */
-export const RETOLD = /\b(?:you|customer|client|user|caller|she|he|they|who|message|mail)(?:'d|'ve)? (?:\w+ ){0,3}?(?:ask(?:ed|s|ing)?|request(?:ed|s|ing)?|want(?:ed|s)?|wrote|demand(?:ed|s)?|inquir(?:ed|es)|enquir(?:ed|es))\b|\byour (?:request|question|message|inquiry|enquiry)\b|\brequest (?:for|to)\b/u;
+export const RETOLD = /\b(?:you|customer|client|user|caller|she|he|they|who|message|mail)(?:'d|'ve)? (?:\w+ ){0,3}?(?:ask(?:ed|s|ing)?|request(?:ed|s|ing)?|want(?:ed|s)?|wrote|demand(?:ed|s)?|inquir(?:ed|es)|enquir(?:ed|es))\b|\byour (?:request|question|message|inquiry|enquiry)\b|\brequest (?:for|to)\b|^(?!.*\b(?:i|we)\b).*\b(?:wants|wanted|asked for|demand(?:s|ed))\b/u;
 
 /** Somebody else says so. */
 export const HEARSAY = /\b(?:claim(?:s|ed)?|say|says|said|states?|stated|thinks?|according to|reportedly|allegedly|alleges?|insists?)\b/u;
 
 /** The speaker does not stand by it. */
 export const HEDGE =
-  /\b(?:believe|think|guess|assume|assuming|suppose|supposed|supposedly|presumably|presume|probably|likely|perhaps|maybe|possibly|apparently|seems?|seemed|appears?|appeared|hopefully|should(?: now| already)? (?:have|be)|ought to|must have|might|may|could have|would have|expect|as far as i|to my knowledge|consider it|almost|nearly|simulat\w+|pretend\w*|dry run|sandbox|draft\w*|theoretically|in principle|looks like|looks as)\b/u;
+  /\b(?:believe|think|guess|assume|assuming|suppose|supposed|supposedly|presumably|presume|probably|likely|perhaps|maybe|possibly|apparently|seems?|seemed|appears?|appeared|hopefully|should(?: now| already)? (?:have|be)|ought to|must have|might|may|could have|would have|expect|as far as i|to my knowledge|consider it|almost|nearly|as good as|imagine|as if|as though|had (?:i|we)|simulat\w+|pretend\w*|dry run|sandbox|draft\w*|theoretically|in principle|looks like|looks as)\b/u;
 
 /** Under way: neither done nor not. */
 export const UNDER_WAY = /\b(?:being|in progress|under way|underway|processing|in the process|in the works|on (?:its|the) way)\b/u;
@@ -52,7 +52,7 @@ export const PARTIAL = /\b(?:partially|partly|partial|in part|half|some of|part 
 
 /** Somebody was asked, or something was prepared, so that it happens: looked for before the topic. */
 export const ON_BEHALF =
-  /\bto (?:have|get|see|let|make)\b|\b(?:make|made|making) sure\b|\bensur\w+|\bsee to it\b|\bcheck(?:ed|ing|s)? (?:that|whether|if)\b|\bso that\b|\b(?:recommended|suggested|proposed|requested|asked|instructed|told|advised|invited|expected|prepared|flagged|queued|marked)\b/u;
+  /\bto (?:have|get|see|let|make)\b|\b(?:make|made|making) sure\b|\bensur\w+|\bsee to it\b|\bcheck(?:ed|ing|s)? (?:that|whether|if)\b|\bso that\b|\b(?:recommended|suggested|proposed|requested|asked|instructed|told|advised|invited|expected|prepared|flagged|queued|marked|look(?:ed|ing|s)? for|search(?:ed|ing|es)? for)\b|^whether\b/u;
 
 /** Done and undone, where the topic itself is another act. */
 export const TAKEN_BACK = /\b(?:void(?:ed)?|cancel(?:l?ed|led)?|annulled|retracted|recalled|taken back|deleted|removed|came back|returned to us)\b/u;
@@ -62,7 +62,7 @@ export const DENIED_CLAIM = /\b(?:not (?:true|the case|correct|right)|untrue|fal
 
 /** It did not happen. */
 export const NEGATION =
-  /\b(?:not|no|never|nothing|none|nobody|neither|nor|cannot|unable|without|rather than|instead of|fail|failed|fails|failing|failure|unsuccessful\w*|refus\w+|declin\w+|reject\w+|denied|deny|denies|bounc\w+|revers\w+|undone|undid|rolled back|revoked|reverted|withdrawn|blocked|prevented|refrain\w*|avoid\w*|impossible|ineligible|aborted|stopped|skipped|omitted|pending|outstanding|on hold|unpaid|yet to|lacks?|lacking|missing|too late)\b|n't\b|\b(?:needs?|requires?|awaits?|awaiting|waiting for|subject to|waits for) (?:\w+ ){0,3}?(?:approval|confirmation|sign-?off|authori[sz]ation|decision|review)\b/u;
+  /\b(?:not|no|never|nothing|none|nobody|zero|hardly|barely|scarcely|neither|nor|cannot|unable|without|rather than|instead of|fail|failed|fails|failing|failure|unsuccessful\w*|refus\w+|declin\w+|reject\w+|denied|deny|denies|bounc\w+|revers\w+|undone|undid|rolled back|revoked|reverted|withdrawn|blocked|prevented|refrain\w*|avoid\w*|impossible|ineligible|aborted|stopped|skipped|omitted|pending|outstanding|on hold|unpaid|yet to|lacks?|lacking|missing|too late)\b|n't\b|\b(?:needs?|requires?|awaits?|awaiting|waiting for|subject to|waits for) (?:\w+ ){0,3}?(?:approval|confirmation|sign-?off|authori[sz]ation|decision|review)\b/u;
 
 /** A negation about one more of the kind. */
 export const ANOTHER = /\b(?:second|third|another|additional|further|more|other|again|duplicate|twice|else)\b/u;
@@ -89,3 +89,13 @@ export const SUCCEEDED = '(?:complete|succeeded|successful|went through|gone thr
 
 /** Verbs with which a pronoun may take up what the sentence before was about. */
 export const TAKEN_UP = '(?:issued|processed|booked|completed|executed|paid out|carried out|successful|went through|gone through|done)';
+
+/** What was just said to be done is taken back, with a word that points to it. */
+export const FAILED_AFTER =
+  /^(?:(?:but|and|then|however|unfortunately|sadly|regrettably|yet|still|later|afterwards|though|although),? )*(?:(?:it|this|that)(?: then| later| also)? (?:(?:was|has|did|could|is|had)(?: not\b|n't)|failed|bounced|(?:was|were|has been|got) (?:\w+ly )?(?:refused|rejected|denied|declined|reversed|returned|blocked|undone))|(?:then |later )?(?:failed|bounced|did(?: not|n't) (?:work|go through|succeed|complete|arrive)|was (?:refused|rejected|denied|declined|reversed))|.{0,60}\b(?:rejected|refused|declined|reversed|returned|blocked|undid|stopped) (?:it|this|that)\b)/u;
+
+/** `not this but that`: which of two was meant takes more than these rules. */
+export const NOT_BUT = /(?:\bnot\b|n't\b)[^,.;]*\bbut (?:only|rather|instead|the|order|ticket|#?\S*\d)/u;
+
+/** The value after a label: `refund: issued`. */
+export const LABEL = new RegExp(`^[^:]{1,40}: (?:(?:not|now|already|successfully|was|has been) )*(?:${COMPLETED}|${SUCCEEDED}|yes|no|none|n/a|failed|pending|denied|rejected|refused|unknown|\\p{L}+ed)\\b`, 'u');
