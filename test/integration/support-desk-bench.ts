@@ -63,11 +63,11 @@ export async function openBench(postgresUrl: string): Promise<Bench> {
     open,
     async play(kase, solution) {
       await using desk = await open(kase);
-      return playScript(desk as OpenDesk, environment, kase, solution);
+      return await playScript(desk as OpenDesk, environment, kase, solution);
     },
     async converse(kase, agent, parameters) {
       await using desk = await open(kase);
-      return runAgent(desk, environment, kase, agent, parameters);
+      return await runAgent(desk, environment, kase, agent, parameters);
     },
     async [Symbol.asyncDispose]() {
       await inbox[Symbol.asyncDispose]();
