@@ -8,7 +8,7 @@ import { changeDatabase, closeDatabase, closeOtherDatabases, restrictDatabase } 
 import type { LeaseRequest, LoadedEnvironment, WorldSnapshot } from '../world.ts';
 import { type Blueprint, blueprintOf } from './blueprint.ts';
 import { buildContent, createRole } from './build.ts';
-import { dropWorld } from './drop.ts';
+import { dropSchemas, dropWorld } from './drop.ts';
 import { openDoor } from './fence.ts';
 import { differences, fingerprint } from './fingerprint.ts';
 import { checkGeneration, generationRecord, keepSeedRows } from './generation-record.ts';
@@ -40,15 +40,21 @@ export async function provisionWorld(context: ProvisionContext, environment: Loa
 /** All in one transaction: a crash leaves nothing behind. */
 async function provisionSchema(context: ProvisionContext, environment: LoadedEnvironment, blueprint: Blueprint, lease: Lease, snapshot: WorldSnapshot | null): Promise<WorldRow> {
   const { host, failpoint } = context;
+  const id = context.id();
+  const layout: Layout = { database: WORLDS_DATABASE, schemas: [`w_${id}`], sys: `w_${id}_sys`, role: `w_${id}`, direct: false };
   const row = await inTransaction(host.admin, async (client) => {
     await lockOwner(client, lease.owner);
     const known = await worldByOwner(client, lease.owner);
     if (known?.state === 'leased') return known;
-    const world = (await takePooled(context, client, environment.generation)) ?? (await makeSchema(context, client, environment, blueprint, lease));
+    const world = (await takePooled(context, client, environment.generation)) ?? (await makeSchema(client, id, layout, environment, blueprint, lease));
     const epoch = await begin(client, world, lease, snapshot);
     await setLeased(client, world.id, epoch, servicesOf(environment), lease);
     failpoint('world_made_before_leased');
     return requireRow(await worldByOwner(client, lease.owner), world.id);
+  }).catch(async (error: unknown) => {
+    // SQL of the pack that ended our transaction has kept what was made before it.
+    await dropSchemas(host, id, [layout.sys, ...layout.schemas], layout.role);
+    throw error;
   });
   failpoint('world_leased_before_reply');
   return row;
@@ -68,9 +74,7 @@ async function takePooled(context: ProvisionContext, client: pg.PoolClient, gene
   }
 }
 
-async function makeSchema(context: ProvisionContext, client: pg.PoolClient, environment: LoadedEnvironment, blueprint: Blueprint, lease: Lease): Promise<PooledWorld> {
-  const id = context.id();
-  const layout: Layout = { database: WORLDS_DATABASE, schemas: [`w_${id}`], sys: `w_${id}_sys`, role: `w_${id}`, direct: false };
+async function makeSchema(client: pg.PoolClient, id: string, layout: Layout, environment: LoadedEnvironment, blueprint: Blueprint, lease: Lease): Promise<PooledWorld> {
   const built = await buildContent(client, layout, id, environment.environment, blueprint);
   await createRole(client, built.layout, id, null);
   await checkGeneration(client, environment.generation, await fingerprint(client, built.layout, built.tables));
