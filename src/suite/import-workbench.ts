@@ -101,6 +101,7 @@ function suiteText(out: string, data: string, domains: readonly string[]): strin
     environment: { use: 'workbench', with: { data: pathFrom(out, data), domains: [...domains] } },
     clock: '2023-11-30T00:00:00+00:00',
     timezone: 'UTC',
+    user: { name: 'sam', role: 'assistant' },
     defaults: { trials: 1, agents: ['reference'] },
   });
 }
@@ -121,7 +122,7 @@ function caseText(task: Task, nothing: boolean): string {
     kind: task.domain,
     tags: [task.domain, templateTag(task.baseTemplate)],
     request: task.query,
-    user: { name: 'sam', role: 'assistant', tools: [...new Set(tools)] },
+    user: { tools: [...new Set(tools)] },
     expect: { outcomes: [{ name: 'gold', same_as: 'reference' }] },
     ...(nothing ? { expects_nothing: true } : {}),
     reference: { steps, answer: steps.length > 0 ? 'That is done.' : 'Nothing had to be changed.' },

@@ -5,6 +5,7 @@ import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
 import { check, problemAt, unknownName } from './issues.ts';
 import { nearestName } from './nearest.ts';
+import { withPathsFrom } from './option-paths.ts';
 import { builtInEnvironments, builtInPack, builtInSuite, builtInSuites, codeFile, isBuiltInName, kindOf, packIn } from './places.ts';
 import { type FileProblem, type LoadedCase, type Suite, SuiteFileError } from './suite.ts';
 import { type SuiteFile, suiteSchema } from './suite-schema.ts';
@@ -97,7 +98,8 @@ async function yamlFiles(folder: string, problems: FileProblem[]): Promise<reado
 }
 
 async function environmentOf(source: YamlFile, written: SuiteFile, folder: string, problems: FileProblem[]): Promise<Suite['environment']> {
-  const { use, with: options = {} } = typeof written.environment === 'string' ? { use: written.environment } : written.environment;
+  const { use, with: given = {} } = typeof written.environment === 'string' ? { use: written.environment } : written.environment;
+  const options = withPathsFrom(folder, given);
   const at = typeof written.environment === 'string' ? ['environment'] : ['environment', 'use'];
   const builtIn = await builtInPack(use);
   if (builtIn !== null) return { file: builtIn, options };

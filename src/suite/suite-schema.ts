@@ -14,7 +14,7 @@ export const suiteSchema = z.strictObject({
       text,
       z.strictObject({
         use: text.meta({ description: 'Name of a built-in environment, or the path of a pack, from this file.' }),
-        with: jsonObject.meta({ description: 'Options of the environment.' }).optional(),
+        with: jsonObject.meta({ description: 'Options of the environment. A text that starts with "./" or "../" is a path from this file.' }).optional(),
       }),
     ])
     .meta({ description: 'Name of a built-in environment, or the path of a pack, from this file; or {use, with} with options.' }),

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/domain/json.ts';
 import { ToolFailure } from '../../src/environments/define.ts';
-import { requireOrSkip } from '../harness/requirements.ts';
+import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { type Bench, type OfficeWorld, openBench } from './workbench-world.ts';
 
-const datasets = requireOrSkip('datasets');
-const data = join(datasets ?? '', 'workbench');
+const datasets = await requireOrSkip('datasets');
+const data = join(DATASETS, 'workbench');
 
-describe.skipIf(datasets === null)('tools of the office world', () => {
+describe.skipIf(!datasets.met)(skipTitle('tools of the office world', datasets), () => {
   let bench: Bench;
 
   beforeAll(async () => {
@@ -340,7 +340,7 @@ describe.skipIf(datasets === null)('tools of the office world', () => {
   });
 });
 
-describe.skipIf(datasets === null)('the option compat', () => {
+describe.skipIf(!datasets.met)(skipTitle('the option compat', datasets), () => {
   it('overwrites the mail whose row label is the number of rows', async () => {
     await using bench = await openBench(inject('services').postgresUrl, { data, domains: ['email'], compat: true });
     await using world = await bench.open();

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCall, parseList, ScanError } from '../../src/environments/workbench/calls.ts';
 import { DIRECTORY, TOOLKITS } from '../../src/environments/workbench/domains.ts';
-import { requireOrSkip } from '../harness/requirements.ts';
+import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
+
+const datasets = await requireOrSkip('datasets');
 
 describe('a call string', () => {
   it('gives the tool and its arguments', () => {
@@ -72,13 +74,11 @@ describe('a list', () => {
   });
 });
 
-describe('the published runs', () => {
-  const folder = requireOrSkip('datasets');
-
-  it.skipIf(folder === null)('hold 3 calls that do not parse, 81 of unknown tools, and 74 writes with an argument that their tool does not have', () => {
+describe.skipIf(!datasets.met)(skipTitle('the published runs', datasets), () => {
+  it('hold 3 calls that do not parse, 81 of unknown tools, and 74 writes with an argument that their tool does not have', () => {
     const tools = new Map([DIRECTORY, ...Object.values(TOOLKITS)].flatMap((toolkit) => toolkit.tools({ compat: false })).map((tool) => [tool.name, tool]));
     const counts = { calls: 0, unreadable: 0, unknown: 0, wrongWrites: 0, wrongReads: 0 };
-    for (const line of readFileSync(join(folder ?? '', 'workbench', 'recorded_runs.jsonl'), 'utf8')
+    for (const line of readFileSync(join(DATASETS, 'workbench', 'recorded_runs.jsonl'), 'utf8')
       .trim()
       .split('\n')) {
       for (const source of (JSON.parse(line) as { predicted: string[] }).predicted) {

@@ -6,9 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseCall } from '../../src/environments/workbench/calls.ts';
 import { DOMAINS } from '../../src/environments/workbench/domains.ts';
+import workbench from '../../src/environments/workbench/pack.ts';
 import { readTasks, WorkbenchDataError } from '../../src/environments/workbench/tasks.ts';
 import { importWorkbench } from '../../src/suite/import-workbench.ts';
-import { requireOrSkip } from '../harness/requirements.ts';
+import { loadSuite } from '../../src/suite/load-suite.ts';
+import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
+
+const datasets = await requireOrSkip('datasets');
 
 let folder: string;
 
@@ -29,6 +33,7 @@ describe('import of a small data folder', () => {
       environment: { use: 'workbench', with: { data: '../data', domains: ['email'] } },
       clock: '2023-11-30T00:00:00+00:00',
       timezone: 'UTC',
+      user: { name: 'sam', role: 'assistant' },
     });
     expect(await yaml('suite/cases/email-0.yaml')).toEqual({
       title: `Delete "it's done", please`,
@@ -36,8 +41,6 @@ describe('import of a small data folder', () => {
       tags: ['email', 'template-delete-subject-please'],
       request: `Delete "it's done", please`,
       user: {
-        name: 'sam',
-        role: 'assistant',
         tools: [
           'company_directory.find_email_address',
           'email.get_email_information_by_id',
@@ -52,6 +55,18 @@ describe('import of a small data folder', () => {
       reference: { steps: [{ call: 'email.delete_email', with: { email_id: '00000001' } }], answer: 'That is done.' },
     });
     expect(await yaml('suite/cases/email-1.yaml')).toMatchObject({ expects_nothing: true, reference: { steps: [], answer: 'Nothing had to be changed.' } });
+  });
+
+  it('writes files that load as a suite, with the data found from the folder of the suite', async () => {
+    const data = await smallData();
+    const { suite } = await importWorkbench({ data, domains: ['email'], out: join(folder, 'suite') });
+    const loaded = await loadSuite(suite);
+    expect(loaded.environment.options).toEqual({ data, domains: ['email'] });
+    expect(workbench(loaded.environment.options).name).toBe('workbench');
+    expect(loaded.cases.map(({ kase }) => [kase.id, kase.permission.user, kase.permission.role, kase.expectsNothing, kase.clock])).toEqual([
+      ['email-0', 'sam', 'assistant', false, '2023-11-30T00:00:00+00:00'],
+      ['email-1', 'sam', 'assistant', true, '2023-11-30T00:00:00+00:00'],
+    ]);
   });
 
   it('keeps what was edited, replaces what was not, and replaces all when forced', async () => {
@@ -121,11 +136,10 @@ describe('import of a small data folder', () => {
   });
 });
 
-describe('import of the published data', () => {
-  const data = join(requireOrSkip('datasets') ?? '', 'workbench');
-  const skip = requireOrSkip('datasets') === null;
+describe.skipIf(!datasets.met)(skipTitle('import of the published data', datasets), () => {
+  const data = join(DATASETS, 'workbench');
 
-  it.skipIf(skip)('reads the 690 solutions as they are published', () => {
+  it('reads the 690 solutions as they are published', () => {
     const gold = new Map(
       readFileSync(join(data, 'gold_mutations.jsonl'), 'utf8')
         .trim()
@@ -142,7 +156,7 @@ describe('import of the published data', () => {
     }
   });
 
-  it.skipIf(skip)('makes 170 cases of two domains, 22 of them without a change', async () => {
+  it('makes 170 cases of two domains, 22 of them without a change', async () => {
     const out = join(folder, 'suite');
     const result = await importWorkbench({ data, domains: ['email', 'project_management'], out });
     expect(result).toMatchObject({ cases: 170, written: 171 });
@@ -152,9 +166,10 @@ describe('import of the published data', () => {
     expect(nothing).toHaveLength(22);
     expect(new Set(cases.map((kase) => kase.tags[1])).size).toBe(17);
     expect(parse(await readFile(result.suite, 'utf8'))).toMatchObject({ environment: { with: { data: relative(out, data) } } });
+    expect((await loadSuite(out)).cases).toHaveLength(170);
   });
 
-  it.skipIf(skip)('adds domains to a suite, and knows the updates that set what is there', async () => {
+  it('adds domains to a suite, and knows the updates that set what is there', async () => {
     const out = join(folder, 'suite');
     await importWorkbench({ data, domains: ['email'], out });
     await importWorkbench({ data, domains: ['customer_relationship_manager'], out });

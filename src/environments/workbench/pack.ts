@@ -13,12 +13,12 @@ const NAME = 'workbench';
  *
  * Options (a suite's `environment.with`):
  * - `data`: absolute path of the folder with the WorkBench CSV files. They are read where they lie, and are part of the generation.
- * - `domains`: parts of the world to make, of `email`, `calendar`, `analytics`, `project_management`, `customer_relationship_manager`, and `multi_domain`, which
- *   means all. Default: all. The directory is always there.
+ * - `domains`: parts of the world to make, of `email`, `calendar`, `analytics`, `project_management`, `customer_relationship_manager`, and
+ *   `multi_domain`, which means all. Default: all. The directory is always there.
  * - `compat`: default false. True imitates the published tools where they overwrite a mail that is sent after a deletion, instead of appending it.
  *
- * Cells are text or null as in the files (`user_engaged` is a boolean), and columns have the names of the files, `inbox/outbox` included. The clock of the world never
- * shows: mails are sent at 2023-11-30 00:00:00.
+ * Cells are text or null as in the files (`user_engaged` is a boolean), and columns have the names of the files, `inbox/outbox` included. The clock of
+ * the world never shows: mails are sent at 2023-11-30 00:00:00.
  *
  * @throws {EnvironmentDefinitionError} for unknown options or domains, and when a data file is not there or has other columns.
  */

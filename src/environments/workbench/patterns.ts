@@ -10,8 +10,8 @@ const LIMIT_MS = 2_000;
  * A regular expression of Python as PostgreSQL reads it, for `~` and `~*`. PostgreSQL matches without exponential backtracking and can be stopped, which
  * a pattern written by an agent needs.
  *
- * The word boundaries `\b` and `\B` are translated. Differences that stay: named groups and lookbehind conditions on a group are broken patterns, `[[:alpha:]]` is
- * a class, `.` also matches a line break, letter case follows the database's collation.
+ * The word boundaries `\b` and `\B` are translated. Differences that stay: named groups are broken patterns, `[[:alpha:]]` is a class, `.` also matches
+ * a line break, letter case follows the database's collation.
  * @throws {ToolFailure} `invalid_pattern` for `***` at the start, which is a switch in PostgreSQL and an error in Python.
  */
 export function toPostgresPattern(pattern: string): string {
