@@ -7,7 +7,7 @@ import type { ToolSchema } from './world.ts';
  * the variables that the agent's description names. The conversation is over when `receive` gives null or when the function returns;
  * a returned reply is given as the last one. A thrown error ends the trial as `agent_error`, graded on the world it left.
  */
-export type ModuleAgent = (session: AgentSession) => Promise<AgentReply | void>;
+export type ModuleAgent = (session: AgentSession) => Promise<AgentReply | undefined> | Promise<void>;
 
 /** The agent's side of one trial. */
 export interface AgentSession {

@@ -37,7 +37,12 @@ export interface Desk extends AsyncDisposable {
 
 export async function openBench(postgresUrl: string): Promise<Bench> {
   const log = pino({ level: 'silent' });
-  const worlds = await createWorlds({ hosts: [{ name: 'test', kind: 'external', adminUrl: postgresUrl }], connections: 20, failpoint: () => undefined, image: 'postgres:18' });
+  const worlds = await createWorlds({
+    hosts: [{ name: 'test', kind: 'external', adminUrl: postgresUrl }],
+    connections: 20,
+    failpoint: () => undefined,
+    image: 'postgres:18',
+  });
   const inbox = await startInbox({ directory: worlds, listen: '127.0.0.1', log });
   const tickets = await startTickets({ directory: worlds, listen: '127.0.0.1', log });
   const environment = await loadEnvironment({ file: fileURLToPath(new URL('../../src/environments/support-desk/pack.ts', import.meta.url)), options: {} });
@@ -125,7 +130,7 @@ class OpenDesk implements Desk {
 
   async record(messages: readonly Message[] = []): Promise<TrialRecord> {
     const { world, environment, notes } = this;
-    const request = { trial: 'trial', attempt: 1, world: world.ref, ending: 'completed', problem: null, operations: notes } as unknown as Parameters<typeof buildRecord>[2];
+    const request = { trial: 'trial', attempt: 1, world: world.ref, ending: 'completed' as const, problem: null, operations: notes };
     return buildRecord(world, environment.environment, request, messages, null);
   }
 

@@ -18,7 +18,8 @@ afterAll(async () => {
 });
 
 describe('each case', () => {
-  test.each(suite.cases.map(({ kase, hash }) => [kase.id, kase, hash] as const))('%s: its reference solution passes and doing nothing does not', async (_, kase, hash) => {
+  const cases = suite.cases.map(({ kase, hash }) => [kase.id, kase, hash] as const);
+  test.each(cases)('%s: its reference solution passes and doing nothing does not', async (_, kase, hash) => {
     const verdict = grade(kase, hash, await bench.play(kase, kase.reference));
     expect(findings(verdict)).toEqual([]);
     expect(verdict.pass).toBe('pass');
@@ -38,7 +39,8 @@ describe('the agents of the suite', () => {
 
   test('the careful one passes the cases of the kinds that it knows', async () => {
     const passed = await passedBy(careful, {});
-    expect(passed).toEqual(expect.arrayContaining(['refund-within-policy', 'refund-needs-approval', 'refund-approval-granted', 'conflicting-records', 'cancel-after-shipping']));
+    const known = ['refund-within-policy', 'refund-needs-approval', 'refund-approval-granted', 'conflicting-records', 'cancel-after-shipping'];
+    expect(passed).toEqual(expect.arrayContaining(known));
     expect(passed.length).toBeGreaterThan(suite.cases.length / 3);
   });
 

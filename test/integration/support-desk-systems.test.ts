@@ -24,7 +24,7 @@ describe('what the systems refuse', () => {
     ['an approval that was refused', 'issue_refund', { order_id: 5060, amount: 220, reason: 'goodwill', approval_id: 702 }, 'approval_mismatch'],
     ['to cancel what is shipped', 'cancel_order', { order_id: 5077, reason: 'customer_request' }, 'already_shipped'],
     ['to redirect what is delivered', 'update_order_address', { order_id: 5007, street: 'Dlouha 33', postcode: '11000', city: 'Prague' }, 'already_shipped'],
-    ['a follow-up in the past', 'schedule_follow_up', { customer_id: 1001, kind: 'call', due_at: '2026-03-02T09:29:59+01:00', note: 'Call back.' }, 'in_the_past'],
+    ['the past', 'schedule_follow_up', { customer_id: 1001, kind: 'call', due_at: '2026-03-02T09:29:59+01:00', note: 'Call back.' }, 'in_the_past'],
     ['a customer who is not there', 'get_customer', { customer_id: 9999 }, 'not_found'],
     ['a ticket that is not there', 'comment_ticket', { ticket_id: 999, body: 'Hello', public: false }, 'not_found'],
   ])('%s', async (_, tool, args, code) => {
@@ -61,7 +61,7 @@ describe('what the systems refuse', () => {
     ['a trainee to refund', 'trainee', {}, 'issue_refund', LAMP],
     ['a reader to write a mail', 'readonly', {}, 'send_mail', { to: ['anna.weber@example.org'], subject: 'Hello', text: 'Hello Anna, ...' }],
     ['a change of address without a verified identity', 'agent', {}, 'update_customer_contact', { customer_id: 1012, email: 'lars@example.net' }],
-    ['a senior to change an address without a verified identity', 'senior', { identity_verified: 'yes' }, 'update_customer_contact', { customer_id: 1012, email: 'lars@example.net' }],
+    ['the same, by a senior who says yes', 'senior', { identity_verified: 'yes' }, 'update_customer_contact', { customer_id: 1012, email: 'lars@example.net' }],
   ] as const)('%s', async (_, role, attributes, tool, args) => {
     await using desk = await bench.open({ permission: { user: 'sam', role, tools: [], attributes } satisfies Case['permission'] });
     expect(await desk.call(tool, args)).toMatchObject({ state: 'denied', problem: { code: 'not_permitted' } });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool, ToolFailure } from '../../define.ts';
-import { lockedOrder } from './orders.ts';
+import { existingOrder } from './orders.ts';
 import { REFUND_REASONS } from './refunds.ts';
 import { amount, eur, money, orderId } from './values.ts';
 
@@ -27,7 +27,7 @@ export const listApprovals = defineTool({
   effect: 'read',
   failures: ['not_found'],
   async run({ order_id: id }, { db }) {
-    await lockedOrder(db, id, false);
+    await existingOrder(db, id);
     const rows = await db.query(`select ${COLUMNS} from approvals where order_id = $1 order by id`, [id]);
     return { approvals: rows.map((row) => ({ ...(row as z.output<typeof approval>), amount: money(row['amount']) })) };
   },
@@ -47,7 +47,7 @@ export const requestApproval = defineTool({
   failures: ['not_found', 'exceeds_total'],
   idempotent: true,
   async run({ order_id: id, amount: wanted, reason, justification }, { db, now, permission }) {
-    const { total } = await lockedOrder(db, id, true);
+    const { total } = await existingOrder(db, id, { lock: true });
     if (wanted > total + 0.001) throw new ToolFailure('exceeds_total', `Order ${id} has a total of ${eur(total)}.`);
     const rows = await db.query(
       `insert into approvals (kind, order_id, amount, reason, justification, requested_by, requested_at)

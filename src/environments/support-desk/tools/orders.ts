@@ -50,7 +50,7 @@ export const searchOrders = defineTool({
 
 export const getOrder = defineTool({
   name: 'get_order',
-  description: 'Reads one order with its lines, what was paid and what was refunded. The status is the order system\'s own; the carrier\'s is in track_shipment.',
+  description: 'Reads one order with its lines, what was paid and what was refunded. The status is that of the order system; for the carrier see track_shipment.',
   input: z.strictObject({ order_id: orderId }),
   result: order,
   effect: 'read',
@@ -66,7 +66,7 @@ export const trackShipment = defineTool({
   effect: 'read',
   failures: ['not_found'],
   async run({ order_id: id }, { db }) {
-    await lockedOrder(db, id, false);
+    await existingOrder(db, id);
     const shipments = await db.query<z.output<typeof shipment>>(
       'select tracking_no, carrier, status, last_event, last_event_at from shipments where order_id = $1 order by tracking_no',
       [id],
@@ -83,8 +83,12 @@ export const cancelOrder = defineTool({
   effect: 'write',
   failures: ['not_found', 'already_shipped', 'already_cancelled'],
   async run({ order_id: id, reason }, { db, now }) {
-    requireOpen(await lockedOrder(db, id, true));
-    await db.query(`update orders set status = 'cancelled', cancelled_at = $2, cancel_reason = $3, updated_at = $2 where id = $1`, [id, now.toISOString(), reason]);
+    requireOpen(await existingOrder(db, id, { lock: true }));
+    await db.query(`update orders set status = 'cancelled', cancelled_at = $2, cancel_reason = $3, updated_at = $2 where id = $1`, [
+      id,
+      now.toISOString(),
+      reason,
+    ]);
     return readOrder(db, id);
   },
 });
@@ -102,18 +106,28 @@ export const updateOrderAddress = defineTool({
   effect: 'write',
   failures: ['not_found', 'already_shipped', 'already_cancelled'],
   async run({ order_id: id, street, postcode, city }, { db, now }) {
-    requireOpen(await lockedOrder(db, id, true));
-    await db.query('update orders set ship_street = $2, ship_postcode = $3, ship_city = $4, updated_at = $5 where id = $1', [id, street, postcode, city, now.toISOString()]);
+    requireOpen(await existingOrder(db, id, { lock: true }));
+    await db.query('update orders set ship_street = $2, ship_postcode = $3, ship_city = $4, updated_at = $5 where id = $1', [
+      id,
+      street,
+      postcode,
+      city,
+      now.toISOString(),
+    ]);
     return readOrder(db, id);
   },
 });
 
 /** The order's row, locked for the rest of the transaction when asked. @throws {ToolFailure} `not_found` */
-export async function lockedOrder(db: WorldSql, id: number, lock: boolean): Promise<{ readonly id: number; readonly customer_id: number; readonly status: string; readonly total: number }> {
-  const rows = await db.query(`select id, customer_id, status, total from orders where id = $1${lock ? ' for update' : ''}`, [id]);
+export async function existingOrder(
+  db: WorldSql,
+  id: number,
+  { lock = false }: { readonly lock?: boolean } = {},
+): Promise<{ readonly id: number; readonly status: string; readonly total: number }> {
+  const rows = await db.query(`select status, total from orders where id = $1${lock ? ' for update' : ''}`, [id]);
   const row = rows[0];
   if (!row) throw new ToolFailure('not_found', `There is no order ${id}.`);
-  return { id, customer_id: Number(row['customer_id']), status: String(row['status']), total: money(row['total']) };
+  return { id, status: String(row['status']), total: money(row['total']) };
 }
 
 function requireOpen({ id, status }: { readonly id: number; readonly status: string }): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineTool, ToolFailure, type WorldSql } from '../../define.ts';
-import { lockedOrder } from './orders.ts';
+import { existingOrder } from './orders.ts';
 import { amount, eur, money, orderId } from './values.ts';
 
 /** What a role may refund on one order, earlier refunds of the order included; EUR. More needs a granted approval. */
@@ -29,7 +29,7 @@ export const listPayments = defineTool({
   effect: 'read',
   failures: ['not_found'],
   async run({ order_id: id }, { db }) {
-    await lockedOrder(db, id, false);
+    await existingOrder(db, id);
     const rows = await db.query('select id, method, amount, status, reference, paid_at from payments where order_id = $1 order by id', [id]);
     return { payments: rows.map((row) => ({ ...(row as z.output<typeof payment>), amount: money(row['amount']) })) };
   },
@@ -43,7 +43,7 @@ export const listRefunds = defineTool({
   effect: 'read',
   failures: ['not_found'],
   async run({ order_id: id }, { db }) {
-    await lockedOrder(db, id, false);
+    await existingOrder(db, id);
     const rows = await db.query(`select ${REFUND_COLUMNS} from refunds where order_id = $1 order by id`, [id]);
     return { refunds: rows.map(asRefund) };
   },
@@ -51,7 +51,8 @@ export const listRefunds = defineTool({
 
 export const issueRefund = defineTool({
   name: 'issue_refund',
-  description: 'Pays money back for an order, to the payment method of the order. Cannot be undone. Each call is a refund of its own unless it has an idempotency key.',
+  description:
+    'Pays money back for an order, to the payment method of the order. Cannot be undone. Each call is a refund of its own unless it has an idempotency key.',
   input: z.strictObject({
     order_id: orderId,
     amount,
@@ -64,13 +65,14 @@ export const issueRefund = defineTool({
   failures: ['not_found', 'not_paid', 'exceeds_paid', 'exceeds_line', 'approval_required', 'approval_mismatch'],
   idempotent: true,
   async run({ order_id: id, amount: wanted, reason, line_id: line, approval_id: approval }, { db, now, permission }) {
-    await lockedOrder(db, id, true);
+    await existingOrder(db, id, { lock: true });
     const { paymentId, left, refunded } = await balanceOf(db, id);
     if (wanted > left + 0.001) throw new ToolFailure('exceeds_paid', `Only ${eur(left)} of order ${id} is left to refund.`);
     if (line !== undefined) await requireWithinLine(db, id, line, wanted);
     const limit = REFUND_LIMITS[permission.role] ?? 0;
     if (approval === undefined && refunded + wanted > limit + 0.001) {
-      throw new ToolFailure('approval_required', `Refunds of order ${id} would come to ${eur(refunded + wanted)}; your limit is ${eur(limit)}. A granted approval is needed.`);
+      const message = `Refunds of order ${id} would come to ${eur(refunded + wanted)}; your limit is ${eur(limit)}. A granted approval is needed.`;
+      throw new ToolFailure('approval_required', message);
     }
     if (approval !== undefined) await useApproval(db, approval, id, wanted);
     const rows = await db.query(
@@ -114,7 +116,8 @@ async function useApproval(db: WorldSql, approval: number, order: number, wanted
     `update approvals set status = 'used' where id = $1 and kind = 'refund' and order_id = $2 and amount = $3::numeric and status = 'granted' returning id`,
     [approval, order, wanted.toFixed(2)],
   );
-  if (rows.length === 0) throw new ToolFailure('approval_mismatch', `Approval ${approval} is not a granted, unused approval of ${eur(wanted)} for order ${order}.`);
+  if (rows.length > 0) return;
+  throw new ToolFailure('approval_mismatch', `Approval ${approval} is not a granted, unused approval of ${eur(wanted)} for order ${order}.`);
 }
 
 function asRefund(row: { readonly [column: string]: unknown }): z.output<typeof refund> {

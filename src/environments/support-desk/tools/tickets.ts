@@ -67,8 +67,10 @@ export const createTicket = defineTool({
   result: ticket,
   effect: 'external',
   failures: FAILURES,
-  run: async ({ assignee, priority, ...args }, { tickets }) =>
-    ticket.parse(await tickets.request('POST', '/tickets', { ...args, ...(assignee === undefined ? {} : { assignee }), ...(priority === undefined ? {} : { priority }) })),
+  async run({ assignee, priority, ...args }, { tickets }) {
+    const optional = { ...(assignee === undefined ? {} : { assignee }), ...(priority === undefined ? {} : { priority }) };
+    return ticket.parse(await tickets.request('POST', '/tickets', { ...args, ...optional }));
+  },
 });
 
 export const commentTicket = defineTool({

@@ -63,7 +63,8 @@ async function refund(session: AgentSession, order: Order, about: string, ticket
     if (granted === undefined) return askApproval(session, order, amount, about, ticket, asked.some((candidate) => candidate['status'] === 'pending'));
     approval = Number(granted['id']);
   }
-  await write(session, 'issue_refund', { order_id: order.id, line_id: line.id, amount, reason: damaged ? 'damaged' : 'returned', ...(approval === null ? {} : { approval_id: approval }) });
+  const why = damaged ? 'damaged' : 'returned';
+  await write(session, 'issue_refund', { order_id: order.id, line_id: line.id, amount, reason: why, ...(approval === null ? {} : { approval_id: approval }) });
   await tell(session, order, `Hello,\nwe have refunded ${eur(amount)} for the ${line.product} of order ${order.id}.\nKind regards`);
   return `I refunded ${eur(amount)} for order ${order.id} and told the customer by mail.`;
 }
@@ -107,7 +108,8 @@ async function parcel(session: AgentSession, order: Order): Promise<string> {
     requester: order.email,
     assignee: 'logistics',
   });
-  return `The two systems disagree about order ${order.id}. The order system says ${order.status}, the carrier says ${carrier}. I opened a ticket for logistics.`;
+  const both = `The order system says ${order.status}, the carrier says ${carrier}.`;
+  return `The two systems disagree about order ${order.id}. ${both} I opened a ticket for logistics.`;
 }
 
 /** The order that is named; else the only one that fits the customer, the product and the wish. */
@@ -117,7 +119,8 @@ async function findOrder(session: AgentSession, request: string, ticket: JsonObj
     const order = await readOrder(session, Number(named));
     return ticket === null || order.email === ticket['requester'] ? order : null;
   }
-  const query = ticket === null ? (/\b(?:Mr|Ms) ([A-Z]\w+)/.exec(request)?.[1] ?? /\b[A-Z][a-z]+ [A-Z][a-z]+\b/.exec(request)?.[0]) : String(ticket['requester']);
+  const name = /\b(?:Mr|Ms) ([A-Z]\w+)/.exec(request)?.[1] ?? /\b[A-Z][a-z]+ [A-Z][a-z]+\b/.exec(request)?.[0];
+  const query = ticket === null ? name : String(ticket['requester']);
   if (query === undefined) return null;
   let customers = items(await read(session, 'search_customers', { query }), 'customers');
   if (customers.length > 1) customers = customers.filter((customer) => request.includes(String(customer['city'])));
@@ -139,7 +142,12 @@ async function readOrder(session: AgentSession, id: number): Promise<Order> {
     total: Number(order['total']),
     refunded: Number(order['refunded']),
     deliveredAt: order['delivered_at'] === null ? null : String(order['delivered_at']),
-    lines: items(order, 'lines').map((line) => ({ id: Number(line['id']), product: String(line['product']), quantity: Number(line['quantity']), price: Number(line['unit_price']) })),
+    lines: items(order, 'lines').map((line) => ({
+      id: Number(line['id']),
+      product: String(line['product']),
+      quantity: Number(line['quantity']),
+      price: Number(line['unit_price']),
+    })),
   };
 }
 

@@ -66,7 +66,8 @@ async function commentAndSolve({ hands, request, ticket }: Matter): Promise<stri
 }
 
 async function closeTicket(matter: Matter): Promise<string> {
-  const found = matter.ticket ?? object(list(await matter.hands.get('search_tickets', { query: surname(matter.request) ?? 'open' }), 'tickets')[0] ?? null);
+  const query = surname(matter.request) ?? 'open';
+  const found = matter.ticket ?? object(list(await matter.hands.get('search_tickets', { query }), 'tickets')[0] ?? null);
   if (found !== null) await matter.hands.insist('update_ticket', { ticket_id: found['id'] ?? 0, status: 'closed' });
   return 'I closed the ticket.';
 }
