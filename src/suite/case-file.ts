@@ -3,7 +3,7 @@ import type { Budget, Case, PermissionContext } from '../domain/case.ts';
 import { type CaseFile, caseSchema } from './case-schema.ts';
 import { checkSolution } from './check-solution.ts';
 import { caseHash } from './identity.ts';
-import { check, problemAt } from './issues.ts';
+import { check, inOrder, problemAt } from './issues.ts';
 import { type FileProblem, type LoadedCase, SuiteFileError } from './suite.ts';
 import type { SuiteFile } from './suite-schema.ts';
 import { type Path, pathOf, readYaml, type YamlFile } from './yaml-file.ts';
@@ -22,7 +22,7 @@ export async function loadCase(file: string, defaults: CaseDefaults): Promise<Lo
   const source = await readYaml(file);
   const written = check(caseSchema, source);
   const problems = [...checkNames(source, written), ...checkSolution(source, ['reference'], written.reference), ...checkComplete(source, written, defaults)];
-  if (problems.length > 0) throw new SuiteFileError(problems);
+  if (problems.length > 0) throw new SuiteFileError(inOrder(problems));
   const kase = caseOf(basename(file, '.yaml'), written, defaults);
   const loaded: LoadedCase = { kase, file, hash: caseHash(kase), lineOf: (path) => source.at(writtenPath(pathOf(path), written)).line };
   SOURCES.set(loaded, source);

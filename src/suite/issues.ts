@@ -7,7 +7,12 @@ import { type Path, pathText, type YamlFile } from './yaml-file.ts';
 export function check<S extends z.ZodType>(schema: S, source: YamlFile): z.output<S> {
   const parsed = schema.safeParse(source.data, { reportInput: true, error: knownKeysOf });
   if (parsed.success) return parsed.data;
-  throw new SuiteFileError(parsed.error.issues.flatMap((issue) => problemsOf(source, issue as Issue, [])));
+  throw new SuiteFileError(inOrder(parsed.error.issues.flatMap((issue) => problemsOf(source, issue as Issue, []))));
+}
+
+/** Problems of one file in the order of their places. */
+export function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
+  return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 /** One problem at a place of a file. */
@@ -16,10 +21,11 @@ export function problemAt(source: YamlFile, path: Path, message: string, suggest
   return { file: source.file, line, column, message: path.length === 0 ? message : `${pathText(path)}: ${message}`, suggestion };
 }
 
-/** A name that is not among those known. */
+/** A name that is not among those known: a value, or the last key of the path. */
 export function unknownName(source: YamlFile, path: Path, what: string, name: string, known: readonly string[]): FileProblem {
   const list = known.length > 0 && known.length <= 30 ? `; known: ${known.join(', ')}` : '';
-  return problemAt(source, path, `there is no ${what} "${name}"${list}`, nearestName(name, known));
+  const place = path.at(-1) === name ? source.atKey(path) : source.at(path);
+  return { file: source.file, ...place, message: `${pathText(path)}: there is no ${what} "${name}"${list}`, suggestion: nearestName(name, known) };
 }
 
 type Issue = z.core.$ZodIssue & { readonly input?: unknown };

@@ -3,7 +3,7 @@
  * changed, or swapped with their neighbour (optimal string alignment), capital letters and `-` for `_` aside.
  */
 export function nearestName(name: string, known: Iterable<string>): string | null {
-  const limit = Math.max(1, Math.floor(name.length / 3));
+  const limit = Math.floor((name.length + 1) / 3);
   let best: string | null = null;
   let least = limit + 1;
   for (const candidate of known) {
