@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import type { TrialSummary } from '../domain/trial.ts';
 import type { Verdict } from '../domain/verdict.ts';
@@ -11,6 +11,7 @@ import { operate } from './operate.ts';
 import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
 import type { ActivityServices } from './services.ts';
+import type { TrialRow } from '../store/store.ts';
 import { type TrialContext, TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
 
@@ -34,11 +35,11 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
   return guard({
     async beginAttempt({ trial, attempt }) {
-      const context = await contexts.get(trial);
       const row = await store.trial(trial);
       const done = row?.summary && row.summary.ending !== 'infra_error' && row.summary.ending !== 'cancelled' ? row.summary : null;
-      if (!done) await store.beginAttempt(trial, attempt, services.now().toISOString());
-      return planOf(context, done);
+      // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
+      if (row && !done) await store.beginAttempt(trial, attempt, services.now().toISOString());
+      return planOf(await contexts.get(trial), done);
     },
 
     async setPhase({ trial, attempt, phase }) {
@@ -114,8 +115,10 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     },
 
     async finishAttempt(request) {
-      const { trial, batch } = await contexts.get(request.trial);
-      const summary = summaryOf(request, trial, batch.id);
+      // From the store alone: the trial's environment may be what went wrong.
+      const trial = await store.trial(request.trial);
+      if (!trial) throw ApplicationFailure.nonRetryable(`trial ${request.trial} is not in the store`, 'TrialMissing');
+      const summary = summaryOf(request, trial);
       await store.finishAttempt(request.trial, request.attempt, summary, services.now().toISOString());
       return summary;
     },
@@ -175,12 +178,12 @@ function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSu
   };
 }
 
-function summaryOf(request: FinishRequest, trial: TrialContext['trial'], batch: string): TrialSummary {
+function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
   const { grade: result } = request;
   return {
     type: 'trial',
     trial: trial.id,
-    batch,
+    batch: trial.batch,
     case: trial.caseId,
     schedule: trial.schedule,
     agent: trial.agentName,

@@ -42,14 +42,19 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   setHandler(operateUpdate, (call) => run.call(call));
   for (let attempt = input.firstAttempt; ; attempt++) {
     const summary = await run.attempt(attempt);
-    const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries;
+    const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
     if (another) continue;
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.ending, value: summary.ending }]);
     return summary;
   }
 }
 
+/** Trouble that another attempt would meet again. */
+const HOPELESS: ReadonlySet<string> = new Set(['TrialMissing', 'GenerationMismatch', 'EnvironmentLoadError', 'EnvironmentDefinitionError']);
+
 class TrialRun {
+  /** The last attempt ended by something that no other attempt can mend. */
+  hopeless = false;
   private readonly input: TrialInput;
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
@@ -93,6 +98,7 @@ class TrialRun {
     } catch (error) {
       ending = isCancellation(error) ? 'cancelled' : 'infra_error';
       problem = problemOf(error, this.phase);
+      this.hopeless = HOPELESS.has(problem.code);
       log.warn('the attempt ended without a verdict', { ...ref, phase: this.phase, problem });
     }
     // What follows decides nothing for the agent any more and must happen even when the trial is being cancelled.

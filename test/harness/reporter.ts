@@ -32,10 +32,10 @@ export default class PlainSummary implements Reporter {
   }
 }
 
-/** The outermost group that is skipped as a whole, whose title holds the reason; else the test itself. */
+/** The outermost group whose title says why it is skipped; without one (a filter on the command line) only the file. */
 function skippedGroup(module: TestModule, test: TestCase): string {
   const names = [test.name];
   for (let parent = test.parent; parent.type === 'suite'; parent = parent.parent) names.unshift(parent.name);
   const explained = names.findIndex((name) => name.includes('(skipped: '));
-  return `${module.relativeModuleId}: ${names.slice(0, explained === -1 ? names.length : explained + 1).join(' > ')}`;
+  return `${module.relativeModuleId}: ${explained === -1 ? 'no reason stated' : names.slice(0, explained + 1).join(' > ')}`;
 }
