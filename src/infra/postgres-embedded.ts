@@ -77,10 +77,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const deadline = Date.now() + 60_000;
   for (;;) {
     const server = await startProcess(binaries.postgres, args, { logFile: options.logFile, cwd: options.dataFolder, user: user ?? undefined });
-    if (await accepts(url, server, deadline)) {
+    const answer = await firstAnswer(url, server, deadline);
+    if (answer === 'accepted') {
       return { url, version: binaries.version, process: server, stop: () => server.stop(['SIGINT', 'SIGQUIT'], 15_000) };
     }
     await server.stop(['SIGINT'], 5_000);
+    if (answer === 'wrong password') {
+      throw new PostgresStartError(
+        options.logFile,
+        `the data in ${options.dataFolder} have another password than this home; remove that folder to begin without them`,
+      );
+    }
     if (Date.now() > deadline) throw new PostgresStartError(options.logFile, await lastFatalLine(options.logFile));
     await sleep(250);
   }
@@ -114,21 +121,22 @@ async function initialise(initdb: string, options: EmbeddedPostgresOptions, user
   }
 }
 
-/** Waits until a session can be opened. False when the server ended first or the time is up. */
-async function accepts(url: string, server: ServiceProcess, deadline: number): Promise<boolean> {
+/** Waits until a session can be opened, the server refuses its own password, or it has ended or takes too long. */
+async function firstAnswer(url: string, server: ServiceProcess, deadline: number): Promise<'accepted' | 'wrong password' | 'none'> {
   while (server.exit() === null && Date.now() < deadline) {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
     client.on('error', () => undefined);
     try {
       await client.connect();
-      return true;
-    } catch {
+      return 'accepted';
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === '28P01') return 'wrong password';
       await sleep(50);
     } finally {
       await client.end().catch(() => undefined);
     }
   }
-  return false;
+  return 'none';
 }
 
 async function lastFatalLine(logFile: string): Promise<string> {

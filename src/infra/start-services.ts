@@ -100,7 +100,7 @@ class Starter {
   }
 
   async #embedded(): Promise<string> {
-    const { folder, note } = await embeddedFolder(this.#plan.home);
+    const { folder, note } = await embeddedFolder(this.#plan.home, this.#state.postgresFolder === null);
     if (note !== null) this.#notes.push(note);
     this.#state.postgresFolder = folder;
     const port = await this.#port('postgres');

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,6 @@ describe.skipIf(!container.met)(skipTitle('worlds in a container', container), (
 
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'trialbed-infra-'));
-    await chmod(home, 0o755);
     settings = { ...readSettings(process.env, { home }), postgres: 'auto', databaseUrl: null, worldsUrl: null, temporal: null };
   });
 

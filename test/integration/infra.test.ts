@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -19,7 +19,6 @@ const holders: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'trialbed-infra-'));
-  await chmod(home, 0o755);
   settings = { ...readSettings(process.env, { home }), postgres: 'embedded', databaseUrl: null, worldsUrl: null, temporal: null };
 });
 
@@ -182,6 +181,12 @@ test('a Temporal CLI that does not exist is an error that says what to do, and l
     message: expect.stringContaining('TEMPORAL_CLI_PATH'),
   });
   expect(await status({ home })).toBeNull();
+});
+
+test('a home that forgot the password of its data says so at once', async () => {
+  await (await acquireServices(settings)).release();
+  await rm(join(home, 'services.json'));
+  await expect(acquireServices(settings)).rejects.toMatchObject({ code: 'postgres_start', message: expect.stringContaining(join(home, 'postgres')) });
 });
 
 test('a command with other settings is refused while services run', async () => {
