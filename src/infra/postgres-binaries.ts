@@ -46,7 +46,9 @@ export async function sharedFolder(): Promise<string> {
     await mkdir(preferred, { recursive: true, mode: 0o755 });
     return preferred;
   } catch {
-    return join(tmpdir(), 'trialbed');
+    const fallback = join(tmpdir(), 'trialbed-shared');
+    await mkdir(fallback, { recursive: true, mode: 0o755 });
+    return fallback;
   }
 }
 
