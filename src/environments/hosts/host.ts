@@ -131,8 +131,13 @@ export async function ensureToolRole(client: pg.ClientBase, password: string): P
   const there = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [TOOL_ROLE]);
   if (!there.rowCount) await client.query(`CREATE ROLE ${role} NOINHERIT NOCREATEROLE NOCREATEDB`);
   await client.query(`ALTER ROLE ${role} LOGIN PASSWORD ${escapeLiteral(password)}`);
-  // Without superuser, ending a session of a role needs membership in it.
-  await client.query(`DO $$ BEGIN IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN GRANT ${role} TO CURRENT_USER; END IF; END $$`);
+  await mayEndSessionsOf(client, TOOL_ROLE);
+}
+
+/** Without superuser, ending a session of a role needs membership in it. */
+export async function mayEndSessionsOf(client: pg.ClientBase, role: string): Promise<void> {
+  const { rows } = await client.query<{ super: boolean }>('SELECT rolsuper AS super FROM pg_roles WHERE rolname = current_user');
+  if (!rows[0]?.super) await client.query(`GRANT ${escapeIdentifier(role)} TO CURRENT_USER`);
 }
 
 async function mayReplay(admin: pg.Pool): Promise<boolean> {

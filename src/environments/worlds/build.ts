@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { mayEndSessionsOf } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
 import type { Environment } from '../define.ts';
 import type { Blueprint, SeedRows, SqlText } from './blueprint.ts';
@@ -63,6 +64,7 @@ export async function createRole(client: pg.ClientBase, layout: Layout, worldId:
   }
   await client.query(`ALTER ROLE ${role} SET search_path = ${searchPath(layout)}`);
   await client.query(`GRANT ${role} TO ${escapeIdentifier(TOOL_ROLE)}`);
+  if (login) await mayEndSessionsOf(client, layout.role);
   await grantContent(client, layout);
 }
 

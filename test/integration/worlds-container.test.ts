@@ -1,0 +1,60 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { withDatabase } from '../../src/environments/hosts/connection.ts';
+import { containerWorlds } from '../../src/environments/hosts/container.ts';
+import { readSettings } from '../../src/worker/config.ts';
+import { openShop, type Shop, statements } from '../fixtures/packs/shop/kit.ts';
+import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
+
+const { postgresUrl } = inject('services');
+const container = await requireOrSkip('container');
+
+describe.skipIf(!container.met)(skipTitle('a world in a container of its own', container), () => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(postgresUrl, 'container', { image: readSettings(process.env).postgresImage });
+  });
+  afterAll(async () => {
+    for (const world of await containerWorlds()) {
+      const { rows } = await shop.admin.query('SELECT 1 FROM trialbed.worlds WHERE id = $1', [world]);
+      if (rows.length > 0) await shop.admin.query("UPDATE trialbed.worlds SET lease_until = now() - interval '1 second' WHERE id = $1", [world]);
+    }
+    await shop.worlds.sweep({});
+    await shop[Symbol.asyncDispose]();
+  });
+
+  test('is the same world as in a schema: journal, fence, snapshot; and has a server that knows nothing else', async () => {
+    const world = await shop.make({ isolation: 'container', state: [{ update: 'orders', where: { id: 1 }, set: { status: 'sent' } }] });
+    expect(world.ref.isolation).toBe('container');
+    await statements(world, 'op1', "insert into notes values ('a', 'b')");
+    const { rows } = await shop.admin.query<{ url: string }>("SELECT container ->> 'adminUrl' AS url FROM trialbed.worlds WHERE id = $1", [world.ref.id]);
+    const { agentSecret } = await world.credentials();
+    const agent = new pg.Client({ connectionString: withDatabase(rows[0]?.url ?? '', 'world', { user: `w_${world.ref.id}`, password: agentSecret }) });
+    agent.on('error', () => undefined);
+    await agent.connect();
+    await agent.query("INSERT INTO notes VALUES ('mine', 'x')");
+    await expect(agent.query('SELECT pg_read_file($1)', ['/etc/passwd'])).rejects.toMatchObject({ code: '42501' });
+    await world.fence({ drainMs: 100 });
+    await expect(agent.query("INSERT INTO notes VALUES ('late', 'x')")).rejects.toThrow();
+    const { effects } = await world.observe();
+    expect(effects).toMatchObject([{ operation: 'op1' }, { operation: null, after: { about: 'mine' } }]);
+    // Another process finds it by the registry.
+    await using other = await openShop(postgresUrl, 'container');
+    expect((await (await other.worlds.open(world.ref)).observe()).effects).toHaveLength(2);
+    const again = await shop.worlds.open(await shop.worlds.restore(shop.environment, await world.snapshot(), shop.lease()));
+    expect((await again.observe()).effects).toHaveLength(2);
+    await again.release({ reuse: false });
+    expect(await world.release()).toBe('dropped');
+    expect(await containerWorlds()).not.toContain(world.ref.id);
+  });
+
+  test('is swept from the database alone when its lease has lapsed', async () => {
+    const ref = await shop.worlds.provision(shop.environment, shop.lease('lapsed-container', { isolation: 'container', leaseMs: -1 }));
+    expect(await containerWorlds()).toContain(ref.id);
+    // Another process than the one that started it.
+    await using sweeper = await openShop(postgresUrl, 'container');
+    const { swept } = await sweeper.worlds.sweep({});
+    expect(swept).toContainEqual({ world: ref.id, owner: 'lapsed-container', reason: 'lease_lapsed' });
+    expect(await containerWorlds()).not.toContain(ref.id);
+  });
+});
