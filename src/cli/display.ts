@@ -11,7 +11,8 @@ export interface Display {
   event(event: Exclude<BatchEvent, BatchSummary>): void;
   /** Something that takes long, in one line. */
   log(line: string): void;
-  summary(summary: BatchSummary, report: WrittenReport): void;
+  /** `trials`: all of the batch, in the manifest's order; of a resumed batch also those that were done before. */
+  summary(summary: BatchSummary, trials: readonly TrialSummary[], report: WrittenReport): void;
   /** Puts the terminal in order. Idempotent. */
   close(): void;
 }
@@ -25,15 +26,19 @@ export function displayFor(host: Host, json: boolean): Display {
 /** One line per trial and last the summary on standard output; the rest on standard error. */
 function jsonDisplay(host: Host): Display {
   const printed = new Set<string>();
+  const show = (trial: TrialSummary): void => {
+    if (printed.has(trial.trial)) return;
+    printed.add(trial.trial);
+    printJson(host, trial);
+  };
   return {
     event(event) {
       if (event.type === 'batch') note(host, batchLine(event));
-      if (event.type !== 'trial' || printed.has(event.trial)) return;
-      printed.add(event.trial);
-      printJson(host, event);
+      if (event.type === 'trial') show(event);
     },
     log: (line) => note(host, line),
-    summary(summary, report) {
+    summary(summary, trials, report) {
+      trials.forEach(show);
       note(host, `report: ${report.markdown}`);
       printJson(host, summary);
     },
@@ -42,7 +47,6 @@ function jsonDisplay(host: Host): Display {
 }
 
 function textDisplay(host: Host, live: LiveTable | null): Display {
-  const trials = new Map<string, TrialSummary>();
   const paint = paintFor(host.out);
   const permanent = (line: string): void => (live ? live.print(line) : print(host, line));
   return {
@@ -53,17 +57,16 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
         live?.start(event.trials, event.done);
       } else if (event.type === 'phase') {
         live?.phase(event);
-      } else if (!trials.has(event.trial)) {
-        trials.set(event.trial, event);
-        permanent(trialLine(event, columnsOf(host.out), paint));
+      } else {
         live?.finished(event.trial);
+        permanent(trialLine(event, columnsOf(host.out), paint));
       }
     },
     // On a terminal both streams are the same screen: what goes around the table would be painted over.
     log: (line) => (live?.painting ? live.note(line) : note(host, line)),
-    summary(summary, report) {
+    summary(summary, trials, report) {
       live?.close();
-      for (const line of summaryLines(summary, [...trials.values()], report, columnsOf(host.out), paint)) print(host, line);
+      for (const line of summaryLines(summary, trials, report, columnsOf(host.out), paint)) print(host, line);
     },
     close: () => live?.close(),
   };

@@ -37,9 +37,12 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
     }
     const summary = flags.minPass === undefined ? finished : { ...finished, gate: judgeGate(finished, { minPass: flags.minPass }) };
     const data = await collectReport(client, handle.id);
-    // Of a batch that was resumed, the trials that were done before: each trial has its line once.
-    for (const trial of data.trials) display.event(trial.summary);
-    display.summary(summary, await writeReport(reportFolder(host, flags, handle.id), { ...data, summary }));
+    const report = await writeReport(reportFolder(host, flags, handle.id), { ...data, summary });
+    display.summary(
+      summary,
+      data.trials.map((trial) => trial.summary),
+      report,
+    );
     return exitOf(summary, flags.gate);
   } finally {
     display.close();

@@ -34,7 +34,7 @@ export function trialLine(trial: TrialSummary, columns: number, paint: Paint): s
   const name = trial.repetition > 1 ? `${trial.case} #${trial.repetition}` : trial.case;
   const [kase = '', agent = '', ending = '', shown = '', why = ''] = cells([name, trial.agent, trial.ending, verdict, trial.why ?? ''], columns);
   const colour = { pass: 'green', fail: 'red', undetermined: 'yellow', infra: 'yellow', cancelled: 'dim' } as const;
-  return [kase, agent, ending, paint(colour[state], shown), paint('dim', why)].join('  ').trimEnd();
+  return [kase, agent, ending, paint(colour[state], why === '' ? shown.trimEnd() : shown), paint('dim', why)].join('  ').trimEnd();
 }
 
 /** Foreign text made safe, cut and padded to the columns. */

@@ -1,4 +1,5 @@
 import { matchesGlob } from 'node:path';
+import { nearestName } from '../suite/nearest.ts';
 import type { LoadedCase } from '../suite/suite.ts';
 import type { RunRequest } from './api.ts';
 import type { PlannedTrial } from './plan.ts';
@@ -15,12 +16,18 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
   const byGlob = globs.length === 0 ? cases : cases.filter(({ kase }) => globs.some((glob) => matchesGlob(kase.id, glob)));
   if (byGlob.length === 0) {
     const known = cases.map(({ kase }) => kase.id).slice(0, 20);
-    throw new NothingToRunError(`no case matches ${globs.map((glob) => `"${glob}"`).join(', ')}; there are: ${known.join(', ')}${cases.length > known.length ? ', ...' : ''}`);
+    const meant = suggestion(
+      globs,
+      cases.map(({ kase }) => kase.id),
+    );
+    throw new NothingToRunError(
+      `no case matches ${globs.map((glob) => `"${glob}"`).join(', ')}${meant}; there are: ${known.join(', ')}${cases.length > known.length ? ', ...' : ''}`,
+    );
   }
   const chosen = tags.length === 0 ? byGlob : byGlob.filter(({ kase }) => tags.some((tag) => kase.tags.includes(tag)));
   if (chosen.length === 0) {
     const known = [...new Set(cases.flatMap(({ kase }) => kase.tags))].sort();
-    throw new NothingToRunError(`no case has the tag ${tags.map((tag) => `"${tag}"`).join(' or ')}; there are: ${known.join(', ')}`);
+    throw new NothingToRunError(`no case has the tag ${tags.map((tag) => `"${tag}"`).join(' or ')}${suggestion(tags, known)}; there are: ${known.join(', ')}`);
   }
   return chosen;
 }
@@ -29,6 +36,12 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
 export function selectShard(trials: readonly PlannedTrial[], shard: RunRequest['shard']): readonly PlannedTrial[] {
   if (!shard) return trials;
   const { index, of } = shard;
-  if (!Number.isInteger(index) || !Number.isInteger(of) || index < 1 || of < 1 || index > of) throw new NothingToRunError(`shard ${index}/${of} does not exist; the first of four is 1/4`);
+  if (!Number.isInteger(index) || !Number.isInteger(of) || index < 1 || of < 1 || index > of)
+    throw new NothingToRunError(`shard ${index}/${of} does not exist; the first of four is 1/4`);
   return trials.filter((_trial, position) => position % of === index - 1);
+}
+
+function suggestion(names: readonly string[], known: readonly string[]): string {
+  const near = names.map((name) => nearestName(name, known)).find((name) => name !== null);
+  return near === undefined ? '' : ` (did you mean "${near}"?)`;
 }

@@ -6,14 +6,14 @@ import { type CommandPlace, commandPlace, type Ended, jsonLines } from './cli-pr
 const CASES = ['--case', 'refund-within-policy', '--case', 'price-question'];
 const AGENTS = ['--agent', 'reference', '--agent', 'do-nothing'];
 
-describe('the command, over real services', () => {
+describe('the command, over real services', { timeout: 180_000 }, () => {
   let place: CommandPlace;
   let first: Ended;
 
   beforeAll(async () => {
     place = await commandPlace(inject('services'));
     first = await place.run('run', 'support-desk', '--json', ...CASES, ...AGENTS);
-  });
+  }, 180_000);
   afterAll(() => place[Symbol.asyncDispose]());
 
   test('run --json prints a line per trial, then the summary, and nothing else on standard output', () => {
@@ -100,10 +100,10 @@ describe('the command, over real services', () => {
   });
 
   test.each([
-    [['run', 'suport-desk'], 'support-desk'],
-    [['run', 'support-desk', '--agent', 'refrence'], 'reference'],
-    [['run', 'support-desk', '--case', 'refund-witin-policy'], 'refund-within-policy'],
-    [['run', 'support-desk', '--tag', 'smok'], 'smoke'],
+    [['run', 'suport-desk'], 'did you mean "support-desk"?'],
+    [['run', 'support-desk', '--agent', 'refrence'], 'did you mean "reference"?'],
+    [['run', 'support-desk', '--case', 'refund-witin-policy'], 'did you mean "refund-within-policy"?'],
+    [['run', 'support-desk', '--tag', 'smokee'], 'did you mean "smoke"?'],
     [['show', 'no-such-trial'], 'no-such-trial'],
     [['ps', 'no-such-batch'], 'no-such-batch'],
     [['regrade', 'no-such-batch'], 'no-such-batch'],
@@ -127,7 +127,7 @@ describe('the command, over real services', () => {
   });
 });
 
-describe('Ctrl-C', () => {
+describe('Ctrl-C', { timeout: 180_000 }, () => {
   test('leaves a batch that the same command goes on with: no trial lost, none twice', async () => {
     await using place = await commandPlace(inject('services'));
     const command = ['run', 'support-desk', '--json', '--case', 'price-question', '--agent', 'reference', '--trials', '12', '--concurrency', '1'];
