@@ -109,7 +109,9 @@ export async function putSnapshot(sql: Sql, id: string, trial: string, attempt: 
 }
 
 export async function findSnapshot(sql: Sql, id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null> {
-  const [row] = await sql.query<{ trial: string; attempt: number; body: JsonObject }>('select trial, attempt, body from trialbed.snapshots where id = $1', [id]);
+  const [row] = await sql.query<{ trial: string; attempt: number; body: JsonObject }>('select trial, attempt, body from trialbed.snapshots where id = $1', [
+    id,
+  ]);
   return row === undefined ? null : { trial: row.trial, attempt: row.attempt, snapshot: row.body };
 }
 

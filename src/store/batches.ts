@@ -61,7 +61,10 @@ export async function findBatch(sql: Sql, id: string): Promise<BatchRow | null> 
 }
 
 /** Newest first. */
-export async function listBatches(sql: Sql, filter: { readonly state?: BatchState; readonly suite?: string; readonly limit?: number }): Promise<readonly BatchRow[]> {
+export async function listBatches(
+  sql: Sql,
+  filter: { readonly state?: BatchState; readonly suite?: string; readonly limit?: number },
+): Promise<readonly BatchRow[]> {
   const rows = await sql.query<Row>(
     `${SELECT} where ($1::text is null or b.state = $1) and ($2::text is null or b.suite = $2) order by b.created_at desc, b.id desc limit $3`,
     [filter.state ?? null, filter.suite ?? null, filter.limit ?? null],

@@ -52,7 +52,9 @@ export function openDatabase(url: string, connections: number): Database {
       }
       try {
         await client.query('begin');
-        const value = await work({ query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[] });
+        const value = await work({
+          query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[],
+        });
         await client.query('commit');
         client.release();
         return value;

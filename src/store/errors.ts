@@ -33,8 +33,19 @@ export class StoreMigrationError extends Error {
 }
 
 /** What `pg` and the sockets report when the server went away, in one list, since a query can meet any of them. */
-const LOST_SOCKET = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ERR_STREAM_DESTROYED']);
-const LOST_TEXT = /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|connection is closed|not queryable|socket disconnected before secure TLS/i;
+const LOST_SOCKET = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ERR_STREAM_DESTROYED',
+]);
+const LOST_TEXT =
+  /Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|connection is closed|not queryable|socket disconnected before secure TLS/i;
 /** Class 08, shutdown and start-up (57P01 to 57P05), too many connections, out of memory or disk. */
 const LOST_STATE = /^(08...|57P0[1-5]|53...)$/;
 const REFUSED_STATE = /^(28...|3D000|42501)$/;

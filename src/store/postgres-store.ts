@@ -1,4 +1,15 @@
-import { addMessage, beginAttempt, findRecord, findSnapshot, finishAttempt, listAttempts, listMessages, putRecord, putSnapshot, setAttemptWorld } from './attempts.ts';
+import {
+  addMessage,
+  beginAttempt,
+  findRecord,
+  findSnapshot,
+  finishAttempt,
+  listAttempts,
+  listMessages,
+  putRecord,
+  putSnapshot,
+  setAttemptWorld,
+} from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects } from './documents.ts';

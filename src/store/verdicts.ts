@@ -24,7 +24,11 @@ export async function addVerdict(sql: Sql, trial: string, attempt: number, verdi
   ]);
   const summary = row?.summary ?? null;
   if (stored === undefined || summary === null || summary.pass === null) return;
-  await sql.query('update trialbed.attempts set summary = $3 where trial = $1 and attempt = $2', [trial, attempt, JSON.stringify(regraded(summary, stored.body))]);
+  await sql.query('update trialbed.attempts set summary = $3 where trial = $1 and attempt = $2', [
+    trial,
+    attempt,
+    JSON.stringify(regraded(summary, stored.body)),
+  ]);
 }
 
 /** All of a trial, oldest grading first. */

@@ -65,7 +65,9 @@ async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind:
   const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [] };
   const contents = await moduleContents(file);
   if (contents === null) {
-    throw new SuiteFileError([problemAt(source, ['file'], `the folder of ${written.file} holds too much to be part of an agent; put the agent into a folder of its own`)]);
+    throw new SuiteFileError([
+      problemAt(source, ['file'], `the folder of ${written.file} holds too much to be part of an agent; put the agent into a folder of its own`),
+    ]);
   }
   return { spec, hash: contentHash({ ...spec, file: basename(file), contents }) };
 }

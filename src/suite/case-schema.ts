@@ -14,7 +14,11 @@ export const budget = z.strictObject({
 export const user = z.strictObject({
   name: text.meta({ description: 'Who the agent acts for.' }).optional(),
   role: text.meta({ description: "Role of the environment's permission model." }).optional(),
-  tools: z.array(text).min(1, 'expected at least one tool; leave "tools" out for all that the role permits').meta({ description: 'Tools that the agent may call. Default: all that the role permits.' }).optional(),
+  tools: z
+    .array(text)
+    .min(1, 'expected at least one tool; leave "tools" out for all that the role permits')
+    .meta({ description: 'Tools that the agent may call. Default: all that the role permits.' })
+    .optional(),
   attributes: jsonObject.meta({ description: "Facts that the environment's permission model reads." }).optional(),
 });
 
@@ -163,7 +167,7 @@ export const caseSchema = z
     title: text.meta({ description: 'What the case is about, in a line.' }),
     kind: text.meta({ description: 'Cases of one kind are reported together.' }),
     tags: z.array(text).meta({ description: 'Tags by which cases are chosen.' }).optional(),
-    request: text.meta({ description: "The user's message. For a conversation write \"turns\" instead." }).optional(),
+    request: text.meta({ description: 'The user\'s message. For a conversation write "turns" instead.' }).optional(),
     turns: z.array(text).min(1).meta({ description: "The user's messages, one for each turn." }).optional(),
     user: user.meta({ description: 'Who the agent acts for, and what it may do. Keys that are not named are those of suite.yaml.' }).optional(),
     clock: instant.meta({ description: 'Time in the world at the start, with its offset.' }).optional(),
@@ -188,7 +192,11 @@ export const caseSchema = z
       context.addIssue({ code: 'custom', path: kase.request === undefined ? [] : ['turns'], message: 'expected either "request" or "turns"' });
     }
     if (kase.expect?.outcomes === undefined && kase.expects_nothing !== true) {
-      context.addIssue({ code: 'custom', path: ['expect'], message: 'expected "outcomes": the end states that are accepted; where nothing may change: [{ name: nothing changed, effects: [] }]' });
+      context.addIssue({
+        code: 'custom',
+        path: ['expect'],
+        message: 'expected "outcomes": the end states that are accepted; where nothing may change: [{ name: nothing changed, effects: [] }]',
+      });
     }
   });
 

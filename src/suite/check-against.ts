@@ -26,12 +26,18 @@ function checkCase(loaded: LoadedCase, facts: EnvironmentFacts): readonly FilePr
   const source = sourceOf(loaded);
   if (source === null) return [];
   const { kase } = loaded;
-  return inOrder([...checkPermission(source, kase, facts), ...checkConstraints(source, kase, facts), ...checkSteps(source, kase, facts), ...checkTables(source, kase, facts)]);
+  return inOrder([
+    ...checkPermission(source, kase, facts),
+    ...checkConstraints(source, kase, facts),
+    ...checkSteps(source, kase, facts),
+    ...checkTables(source, kase, facts),
+  ]);
 }
 
 function checkPermission(source: YamlFile, { permission }: Case, facts: EnvironmentFacts): readonly FileProblem[] {
   const roles = facts.environment?.permissions?.roles;
-  const role = roles === undefined || Object.hasOwn(roles, permission.role) ? [] : [unknownName(source, ['user', 'role'], 'role', permission.role, Object.keys(roles))];
+  const role =
+    roles === undefined || Object.hasOwn(roles, permission.role) ? [] : [unknownName(source, ['user', 'role'], 'role', permission.role, Object.keys(roles))];
   return [...role, ...permission.tools.flatMap((tool, index) => checkTool(source, ['user', 'tools', index], tool, facts))];
 }
 
@@ -55,7 +61,10 @@ function checkSteps(source: YamlFile, { reference }: Case, facts: EnvironmentFac
   return reference.steps.flatMap((step, index) => {
     if (!('call' in step)) return [];
     const at: Path = ['reference', 'steps', index];
-    return [...checkTool(source, [...at, 'call'], step.call, facts), ...checkArguments(source, [...at, 'with'], step.call, Object.keys(step.with ?? {}), facts)];
+    return [
+      ...checkTool(source, [...at, 'call'], step.call, facts),
+      ...checkArguments(source, [...at, 'with'], step.call, Object.keys(step.with ?? {}), facts),
+    ];
   });
 }
 
@@ -80,11 +89,19 @@ function checkTables(source: YamlFile, kase: Case, facts: EnvironmentFacts): rea
   const check = (at: Path, tableKey: string, table: string, columns: readonly (readonly [Path, string])[]): readonly FileProblem[] => {
     const known = Object.hasOwn(tables, table) ? tables[table] : undefined;
     if (known === undefined) return [unknownName(source, [...at, tableKey], 'table', table, Object.keys(tables))];
-    return columns.filter(([, column]) => !known.includes(column)).map(([path, column]) => unknownName(source, [...at, ...path], `column of ${table}`, column, known));
+    return columns
+      .filter(([, column]) => !known.includes(column))
+      .map(([path, column]) => unknownName(source, [...at, ...path], `column of ${table}`, column, known));
   };
   const state = kase.state.flatMap((change, index) => {
     const at: Path = ['state', index];
-    if ('insert' in change) return check(at, 'insert', change.insert, change.rows.flatMap((row, n) => keysAt(['rows', n], row)));
+    if ('insert' in change)
+      return check(
+        at,
+        'insert',
+        change.insert,
+        change.rows.flatMap((row, n) => keysAt(['rows', n], row)),
+      );
     if ('update' in change) return check(at, 'update', change.update, [...keysAt(['where'], change.where), ...keysAt(['set'], change.set)]);
     return check(at, 'delete', change.delete, keysAt(['where'], change.where));
   });
@@ -107,6 +124,8 @@ function patternsOf({ expect }: Case): readonly (readonly [Path, EffectPattern])
     ),
     ...expect.allowed.map((pattern, index) => [['expect', 'allowed', index] as Path, pattern] as const),
     ...expect.forbidden.map(({ effect }, index) => [['expect', 'forbidden', index, 'effect'] as Path, effect] as const),
-    ...expect.claims.flatMap((claim, index) => ('effect' in claim && claim.effect ? [[['expect', 'claims', index, 'effect'] as Path, claim.effect] as const] : [])),
+    ...expect.claims.flatMap((claim, index) =>
+      'effect' in claim && claim.effect ? [[['expect', 'claims', index, 'effect'] as Path, claim.effect] as const] : [],
+    ),
   ];
 }

@@ -44,7 +44,13 @@ function problemsOf(source: YamlFile, issue: Issue, around: Path): FileProblem[]
       const known = JSON.parse(issue.message) as string[];
       return issue.keys.map((key) => {
         const { line, column } = source.atKey([...path, key]);
-        return { file: source.file, line, column, message: `unknown key "${pathText([...path, key])}"; expected ${known.join(', ')}`, suggestion: nearestName(key, known) };
+        return {
+          file: source.file,
+          line,
+          column,
+          message: `unknown key "${pathText([...path, key])}"; expected ${known.join(', ')}`,
+          suggestion: nearestName(key, known),
+        };
       });
     }
     case 'invalid_union':
@@ -54,7 +60,14 @@ function problemsOf(source: YamlFile, issue: Issue, around: Path): FileProblem[]
     case 'invalid_value': {
       const values = issue.values.map(String);
       if (issue.input === undefined) return [problemAt(source, path, `is missing; expected ${values.join(' or ')}`)];
-      return [problemAt(source, path, `expected ${values.map((value) => `"${value}"`).join(' or ')}, found ${shown(issue.input)}`, typeof issue.input === 'string' ? nearestName(issue.input, values) : null)];
+      return [
+        problemAt(
+          source,
+          path,
+          `expected ${values.map((value) => `"${value}"`).join(' or ')}, found ${shown(issue.input)}`,
+          typeof issue.input === 'string' ? nearestName(issue.input, values) : null,
+        ),
+      ];
     }
     case 'too_small':
       return [problemAt(source, path, sizeMessage(issue.origin, 'at least', issue.minimum, issue.message, issue.input))];
@@ -82,7 +95,9 @@ function unionProblems(source: YamlFile, issue: Extract<Issue, { code: 'invalid_
   const best = branches.reduce((least, branch) => (weightOf(branch) < weightOf(least) ? branch : least), branches[0] ?? []);
   const ofOwnType = branches.filter((branch) => !branch.some(isTopType));
   if (ofOwnType.length === 0) {
-    const expected = [...new Set(branches.flatMap((branch) => branch.filter(isTopType).map((top) => (top.code === 'invalid_type' ? nameOf(top.expected) : ''))))];
+    const expected = [
+      ...new Set(branches.flatMap((branch) => branch.filter(isTopType).map((top) => (top.code === 'invalid_type' ? nameOf(top.expected) : '')))),
+    ];
     if (issue.input === undefined) return [problemAt(source, path, `is missing; expected ${expected.join(' or ')}`)];
     return [problemAt(source, path, `expected ${expected.join(' or ')}, found ${shown(issue.input)}`)];
   }

@@ -60,7 +60,10 @@ async function suiteFileOf(nameOrPath: string): Promise<string> {
   if (kind === 'file') return path;
   const inside = join(path, 'suite.yaml');
   if (kind === 'folder' && (await kindOf(inside)) === 'file') return inside;
-  const message = kind === 'folder' ? 'the folder holds no suite.yaml' : `there is no suite here; expected a folder with suite.yaml, such a file, or a built-in suite (${builtIn.join(', ')})`;
+  const message =
+    kind === 'folder'
+      ? 'the folder holds no suite.yaml'
+      : `there is no suite here; expected a folder with suite.yaml, such a file, or a built-in suite (${builtIn.join(', ')})`;
   throw new SuiteFileError([{ file: path, line: null, column: null, message, suggestion: nearestName(nameOrPath, builtIn) }]);
 }
 
@@ -81,7 +84,8 @@ async function listAgents(folder: string, problems: FileProblem[]): Promise<{ re
   const place = join(folder, 'agents');
   const files = await yamlFiles(place, problems);
   const names = files.map((file) => [file.slice(0, -'.yaml'.length), join(place, file)] as const);
-  for (const [name, file] of names) if (isReservedAgent(name)) problems.push(fileProblem(file, `the name "${name}" is that of a built-in agent; rename the file`));
+  for (const [name, file] of names)
+    if (isReservedAgent(name)) problems.push(fileProblem(file, `the name "${name}" is that of a built-in agent; rename the file`));
   return Object.fromEntries(names);
 }
 
@@ -92,7 +96,8 @@ async function yamlFiles(folder: string, problems: FileProblem[]): Promise<reado
   const names = entries.filter((entry) => !entry.isDirectory() && /\.ya?ml$/i.test(entry.name)).map((entry) => entry.name);
   for (const name of names) {
     if (!name.endsWith('.yaml')) problems.push(fileProblem(join(folder, name), 'the name must end in .yaml'));
-    else if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.yaml$/.test(name)) problems.push(fileProblem(join(folder, name), 'the name may hold letters, digits, "_", "." and "-", at most 100'));
+    else if (!/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.yaml$/.test(name))
+      problems.push(fileProblem(join(folder, name), 'the name may hold letters, digits, "_", "." and "-", at most 100'));
   }
   return names.filter((name) => name.endsWith('.yaml')).sort();
 }

@@ -109,6 +109,9 @@ export const effectPattern = z.union([rowPattern, mailPattern]).transform((value
 
 /** Short names such as `not` are too near to too much; only longer ones are taken for a slip. */
 function nearOperator(key: string): string | null {
-  const near = nearestName(key, Object.keys(OPERATOR_OF).filter((name) => name.length >= 4));
+  const near = nearestName(
+    key,
+    Object.keys(OPERATOR_OF).filter((name) => name.length >= 4),
+  );
   return near !== null && key.length >= 4 ? near : null;
 }

@@ -84,8 +84,8 @@ function resolveText(text: string, results: StepResults): Json {
   if (!text.includes('${')) return text;
   const parts = parseText(text);
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return typeof only === 'string' ? only : valueOf(only, results);
-  return parts.map((part) => (typeof part === 'string' ? part : asText(part, valueOf(part, results)))).join('');
+  if (parts.length === 1 && only !== undefined) return typeof only === 'string' ? only : readReference(only, results);
+  return parts.map((part) => (typeof part === 'string' ? part : asText(part, readReference(part, results)))).join('');
 }
 
 function asText(reference: Reference, value: Json): string {
@@ -95,7 +95,7 @@ function asText(reference: Reference, value: Json): string {
   throw new ScriptError(reference.text, reference.step, `is ${kind}; only text, numbers and booleans can stand inside a text`);
 }
 
-function valueOf(reference: Reference, results: StepResults): Json {
+function readReference(reference: Reference, results: StepResults): Json {
   const { step } = reference;
   const end = Object.hasOwn(results, step) ? results[step] : undefined;
   if (end === undefined) throw new ScriptError(reference.text, step, `no earlier step is named "${step}"`);

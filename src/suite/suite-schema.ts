@@ -21,7 +21,11 @@ export const suiteSchema = z.strictObject({
   defaults: z
     .strictObject({
       trials: z.int().min(1).max(10_000).meta({ description: 'Repetitions of each case and agent. Default: 1.' }).optional(),
-      agents: z.array(text).min(1).meta({ description: 'Agents of the agents folder, "reference", "do-nothing", or paths from this file. Default: [reference].' }).optional(),
+      agents: z
+        .array(text)
+        .min(1)
+        .meta({ description: 'Agents of the agents folder, "reference", "do-nothing", or paths from this file. Default: [reference].' })
+        .optional(),
     })
     .meta({ description: 'What a run does that does not say otherwise.' })
     .optional(),

@@ -29,12 +29,18 @@ export const instant = z.string().superRefine((value, context) => {
 
 /** A time zone by its IANA name. */
 export const zone = z.string().superRefine((value, context) => {
-  if (!isZone(value)) context.addIssue({ code: 'custom', message: `"${value}" is no time zone; expected an IANA name such as Europe/Berlin or UTC`, params: { known: Intl.supportedValuesOf('timeZone'), name: value } });
+  if (!isZone(value))
+    context.addIssue({
+      code: 'custom',
+      message: `"${value}" is no time zone; expected an IANA name such as Europe/Berlin or UTC`,
+      params: { known: Intl.supportedValuesOf('timeZone'), name: value },
+    });
 });
 
 /** A name that references can use. */
 export const stepName = z.string().superRefine((value, context) => {
-  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(value)) context.addIssue({ code: 'custom', message: `"${value}" is no name for a step; expected letters, digits, "_" and "-", a letter first` });
+  if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(value))
+    context.addIssue({ code: 'custom', message: `"${value}" is no name for a step; expected letters, digits, "_" and "-", a letter first` });
 });
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };

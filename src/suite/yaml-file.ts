@@ -45,11 +45,15 @@ export function parseYaml(file: string, text: string): YamlFile {
   const deep = problems.find((problem) => problem.message === TOO_DEEP);
   if (deep !== undefined) throw new SuiteFileError([deep]);
   if (problems.length > 0) throw new SuiteFileError(problems);
-  if (document.directives.yaml.version !== '1.2') throw new SuiteFileError([problemAt(0, 'the file asks for another version of YAML than 1.2; remove the "%YAML" line')]);
+  if (document.directives.yaml.version !== '1.2')
+    throw new SuiteFileError([problemAt(0, 'the file asks for another version of YAML than 1.2; remove the "%YAML" line')]);
   const root = document.contents;
-  if (root === null || (isScalar(root) && root.value === null)) throw new SuiteFileError([problemAt(0, 'the file is empty; expected a mapping of keys to values')]);
+  if (root === null || (isScalar(root) && root.value === null))
+    throw new SuiteFileError([problemAt(0, 'the file is empty; expected a mapping of keys to values')]);
   if (!isMap(root)) {
-    throw new SuiteFileError([problemAt(root.range?.[0] ?? 0, `expected a mapping of keys to values at the top of the file, found ${isSeq(root) ? 'a list' : 'a single value'}`)]);
+    throw new SuiteFileError([
+      problemAt(root.range?.[0] ?? 0, `expected a mapping of keys to values at the top of the file, found ${isSeq(root) ? 'a list' : 'a single value'}`),
+    ]);
   }
   const values = checkValues(document, root, problemAt);
   if (values.length > 0) throw new SuiteFileError(values);
@@ -76,7 +80,9 @@ async function readText(file: string): Promise<string> {
   } catch (error) {
     if (error instanceof SuiteFileError) throw error;
     const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
-    throw refuse(code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'expected a file, found a folder' : `the file cannot be read (${String(code)})`);
+    throw refuse(
+      code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'expected a file, found a folder' : `the file cannot be read (${String(code)})`,
+    );
   }
   try {
     // Takes off a byte order mark.
@@ -101,7 +107,9 @@ function toData(file: string, document: Document.Parsed): JsonObject {
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as JsonObject;
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
-    throw new SuiteFileError([{ file, line: null, column: null, message: 'the aliases ("*name") of the file repeat too much; write out what they stand for', suggestion: null }]);
+    throw new SuiteFileError([
+      { file, line: null, column: null, message: 'the aliases ("*name") of the file repeat too much; write out what they stand for', suggestion: null },
+    ]);
   }
 }
 

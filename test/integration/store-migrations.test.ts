@@ -54,7 +54,9 @@ test('a database of a newer version, a changed file and a file out of order are 
   expect(await migrate(db, [first])).toEqual(['0001_first.sql']);
   expect(await migrate(db, [first, third])).toEqual(['0003_third.sql']);
   expect(await code(migrate(db, [first]))).toMatch(/^store_newer: .*0003_third\.sql.*install that version or a later one/);
-  expect(await code(migrate(db, [migrationOf('0001_first.sql', 'create table trialbed.one (id bigint);\n'), third]))).toMatch(/^store_migration_changed: .*0001_first/);
+  expect(await code(migrate(db, [migrationOf('0001_first.sql', 'create table trialbed.one (id bigint);\n'), third]))).toMatch(
+    /^store_migration_changed: .*0001_first/,
+  );
   expect(await code(migrate(db, [first, migrationOf('0002_second.sql', 'select 1'), third]))).toMatch(/^store_migration_order: .*0002_second/);
 });
 

@@ -64,10 +64,13 @@ test('a server that is killed and comes back: clear errors while it is away, not
 test('a connection that is lost under a query, within a transaction and between two statements of it', async () => {
   await using database = await makeDatabase(inject('services').postgresUrl);
   await using db = openDatabase(database.url, 2);
-  const killOthers = () => database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'trialbed-store'`);
+  const killOthers = () =>
+    database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'trialbed-store'`);
 
   const sleeping = failure(db.query('select pg_sleep(30)'));
-  await expect.poll(async () => (await database.query(`select 1 from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`)).length).toBe(1);
+  await expect
+    .poll(async () => (await database.query(`select 1 from pg_stat_activity where query like 'select pg_sleep%' and state = 'active'`)).length)
+    .toBe(1);
   await killOthers();
   expect(await sleeping).toMatchObject({ code: 'store_unavailable' });
 

@@ -12,7 +12,13 @@ let clock = Date.parse('2026-03-02T08:00:00.000Z');
 
 beforeAll(async () => {
   database = await makeDatabase(inject('services').postgresUrl);
-  store = await createStore({ url: database.url, now: () => new Date((clock += 1000)) });
+  store = await createStore({
+    url: database.url,
+    now: () => {
+      clock += 1000;
+      return new Date(clock);
+    },
+  });
   await store.migrate();
   await store.putDocuments(DOCUMENTS);
 });
@@ -52,7 +58,16 @@ describe('batches', () => {
     const plan = planOf(id, 3);
     await store.createBatch({ ...plan, trials: [...plan.trials].reverse() });
     const batch = await store.batch(id);
-    expect(batch).toMatchObject({ id, suite: 'support-desk', state: 'running', trials: 3, done: 0, finishedAt: null, environment: plan.environment, sources: plan.sources });
+    expect(batch).toMatchObject({
+      id,
+      suite: 'support-desk',
+      state: 'running',
+      trials: 3,
+      done: 0,
+      finishedAt: null,
+      environment: plan.environment,
+      sources: plan.sources,
+    });
     expect((await store.trials(id)).map((trial) => trial.repetition)).toEqual([3, 2, 1]);
     expect((await store.trials(id))[0]).toEqual({ ...plan.trials[2], batch: id, phase: 'waiting', attempt: 0, summary: null });
     expect(await store.batch('unknown')).toBeNull();
@@ -87,7 +102,9 @@ describe('batches', () => {
     await expect(store.createBatch({ ...plan, trials })).rejects.toThrow(/putDocuments first/);
     expect(await store.batch(id)).toBeNull();
     const other = await batchOf(1);
-    await expect(store.createBatch({ ...plan, trials: plan.trials.map((trial) => ({ ...trial, id: other.trial })) })).rejects.toBeInstanceOf(StoreConflictError);
+    await expect(store.createBatch({ ...plan, trials: plan.trials.map((trial) => ({ ...trial, id: other.trial })) })).rejects.toBeInstanceOf(
+      StoreConflictError,
+    );
     expect(await store.batch(id)).toBeNull();
   });
 
@@ -115,7 +132,8 @@ describe('batches', () => {
     const suite = `suite-${randomUUID()}`;
     for (const name of ['one', 'two', 'three']) await store.createBatch(planOf(`${suite}-${name}`, 1, { suite }));
     await store.setBatchState(`${suite}-two`, 'finished');
-    const ids = async (filter: Parameters<Store['batches']>[0]): Promise<string[]> => (await store.batches(filter)).map((batch) => batch.id.slice(suite.length + 1));
+    const ids = async (filter: Parameters<Store['batches']>[0]): Promise<string[]> =>
+      (await store.batches(filter)).map((batch) => batch.id.slice(suite.length + 1));
     expect(await ids({ suite })).toEqual(['three', 'two', 'one']);
     expect(await ids({ suite, limit: 2 })).toEqual(['three', 'two']);
     expect(await ids({ suite, state: 'running' })).toEqual(['three', 'one']);
@@ -139,7 +157,15 @@ describe('trials by prefix', () => {
     const id = `b${randomUUID()}`;
     const [trial] = planOf(id, 1).trials;
     if (trial === undefined) throw new Error('no trial');
-    await store.createBatch(planOf(id, 0, { trials: [{ ...trial, id: `${id}_a` }, { ...trial, id: `${id}_ab`, repetition: 2 }, { ...trial, id: `${id}%\\`, repetition: 3 }] }));
+    await store.createBatch(
+      planOf(id, 0, {
+        trials: [
+          { ...trial, id: `${id}_a` },
+          { ...trial, id: `${id}_ab`, repetition: 2 },
+          { ...trial, id: `${id}%\\`, repetition: 3 },
+        ],
+      }),
+    );
     expect((await store.trial(`${id}_a`))?.id).toBe(`${id}_a`);
     expect((await store.trial(`${id}%`))?.id).toBe(`${id}%\\`);
     expect((await store.trial(`${id}%\\`))?.id).toBe(`${id}%\\`);
@@ -248,7 +274,12 @@ describe('verdicts', () => {
   test('of an attempt that no longer counts none is current, and an attempt that was never scored gets no score', async () => {
     const { trial } = await batchOf(1);
     await store.beginAttempt(trial, 1, '2026-03-02T08:30:00.000Z');
-    await store.finishAttempt(trial, 1, summaryOf(trial, 1, { ending: 'infra_error', pass: null, outcome: null, constraints: null, effects: null }), '2026-03-02T08:31:00.000Z');
+    await store.finishAttempt(
+      trial,
+      1,
+      summaryOf(trial, 1, { ending: 'infra_error', pass: null, outcome: null, constraints: null, effects: null }),
+      '2026-03-02T08:31:00.000Z',
+    );
     await store.addVerdict(trial, 1, verdictOf());
     expect((await store.trial(trial))?.summary?.pass).toBeNull();
     await store.beginAttempt(trial, 2, '2026-03-02T08:32:00.000Z');

@@ -23,7 +23,11 @@ async function hashIn(folder: string, agent = 'rules'): Promise<string> {
 
 describe('agents', () => {
   test('those that every suite has, those of the suite by name, and any by path', async () => {
-    await using folder = await folderWith({ ...MODULE, 'agents/steps.yaml': 'name: stepper\nkind: script\nsteps: [{ call: a, with: { x: 1 }, as: one }]\nanswer: It is ${one.y}.\n', 'agents/idle.yaml': 'kind: do-nothing\nanswer: No.\n' });
+    await using folder = await folderWith({
+      ...MODULE,
+      'agents/steps.yaml': 'name: stepper\nkind: script\nsteps: [{ call: a, with: { x: 1 }, as: one }]\nanswer: It is ${one.y}.\n',
+      'agents/idle.yaml': 'kind: do-nothing\nanswer: No.\n',
+    });
     const suite = await loadSuite(folder.path);
     expect((await loadAgent('reference', suite)).spec).toEqual({ kind: 'reference', name: 'reference', version: '1' });
     expect((await loadAgent('do-nothing', suite)).spec).toEqual({ kind: 'do-nothing', name: 'do-nothing', version: '1', answer: '' });
@@ -54,7 +58,11 @@ describe('agents', () => {
   test.each<[string, string, readonly string[]]>([
     ['an unknown kind', 'kind: modul\n', ['agents/bad.yaml:1:7 kind: expected script, module, do-nothing, found "modul" (module)']],
     ['no kind', 'name: x\n', ['agents/bad.yaml:1:1 kind: is missing; expected script, module, do-nothing']],
-    ['a file that is not there', 'kind: module\nfile: nope.ts\n', ['agents/bad.yaml:2:7 file: there is no file nope.ts, looked up from the folder of this file']],
+    [
+      'a file that is not there',
+      'kind: module\nfile: nope.ts\n',
+      ['agents/bad.yaml:2:7 file: there is no file nope.ts, looked up from the folder of this file'],
+    ],
     ['a variable that is none', 'kind: module\nfile: a.ts\nenv: [A B]\n', ['agents/bad.yaml:3:7 env[0]: expected the name of an environment variable']],
     ['a reference to no step', 'kind: script\nanswer: ${x.y}\n', ['agents/bad.yaml:2:9 answer: ${x.y}: no step before this is named "x" (with "as: x")']],
     ['a version that is a number', 'kind: do-nothing\nversion: 1.10\n', ['agents/bad.yaml:2:10 version: expected text, found 1.1; put it in quotes']],
@@ -66,7 +74,9 @@ describe('agents', () => {
   test('a name that is none is told with those that are', async () => {
     await using folder = await folderWith({ 'agents/hasty.yaml': 'kind: do-nothing' });
     const suite = await loadSuite(folder.path);
-    await expect(loadAgent('hastily', suite)).rejects.toThrow(/there is no agent "hastily"; the suite .* has hasty, reference, do-nothing.*did you mean "hasty"/);
+    await expect(loadAgent('hastily', suite)).rejects.toThrow(
+      /there is no agent "hastily"; the suite .* has hasty, reference, do-nothing.*did you mean "hasty"/,
+    );
     await expect(loadAgent('constructor', suite)).rejects.toThrow('there is no agent "constructor"');
   });
 });

@@ -49,7 +49,8 @@ export async function problemsIn(folder: string, work: () => unknown): Promise<r
   } catch (error) {
     if (!(error instanceof SuiteFileError)) throw error;
     return error.problems.map(
-      ({ file, line, column, message, suggestion }) => `${relative(folder, file)}:${line ?? '-'}:${column ?? '-'} ${message}${suggestion === null ? '' : ` (${suggestion})`}`,
+      ({ file, line, column, message, suggestion }) =>
+        `${relative(folder, file)}:${line ?? '-'}:${column ?? '-'} ${message}${suggestion === null ? '' : ` (${suggestion})`}`,
     );
   }
 }

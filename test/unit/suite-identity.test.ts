@@ -77,7 +77,8 @@ describe('git state', () => {
     try {
       expect(await gitState(folder)).toEqual({ commit: null, dirty: null });
       expect(await gitState(join(folder, 'nothing'))).toEqual({ commit: null, dirty: null });
-      const git = (...args: string[]) => run('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false', ...args]);
+      const git = (...args: string[]) =>
+        run('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@example.org', '-c', 'commit.gpgsign=false', ...args]);
       await git('init', '-q');
       await writeFile(join(folder, 'suite.yaml'), 'name: a\n');
       expect(await gitState(folder)).toEqual({ commit: null, dirty: true });

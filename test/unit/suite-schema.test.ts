@@ -12,7 +12,10 @@ function propertiesOf(schema: Json, path = ''): readonly (readonly [string, Json
   if (Array.isArray(schema)) return (schema as readonly Json[]).flatMap((item, index) => propertiesOf(item, `${path}|${index}`));
   return Object.entries(schema as JsonObject).flatMap(([key, value]) => {
     if (key !== 'properties') return propertiesOf(value, key === 'items' ? `${path}[]` : path);
-    return Object.entries(value as JsonObject).flatMap(([name, own]) => [[`${path}.${name}`, own as JsonObject] as const, ...propertiesOf(own, `${path}.${name}`)]);
+    return Object.entries(value as JsonObject).flatMap(([name, own]) => [
+      [`${path}.${name}`, own as JsonObject] as const,
+      ...propertiesOf(own, `${path}.${name}`),
+    ]);
   });
 }
 
@@ -31,7 +34,8 @@ describe('JSON Schemas for editors', () => {
   });
 
   test('accept what the loader accepts, and refuse unknown keys', async () => {
-    const accepts = (name: 'suite' | 'case' | 'agent', text: string): boolean => z.fromJSONSchema(schemas()[name] as Parameters<typeof z.fromJSONSchema>[0]).safeParse(parse(text)).success;
+    const accepts = (name: 'suite' | 'case' | 'agent', text: string): boolean =>
+      z.fromJSONSchema(schemas()[name] as Parameters<typeof z.fromJSONSchema>[0]).safeParse(parse(text)).success;
     expect(accepts('suite', SUITE)).toBe(true);
     expect(accepts('suite', `${SUITE}x: 1`)).toBe(false);
     expect(accepts('case', CASE)).toBe(true);

@@ -32,7 +32,10 @@ describe('references', () => {
     ['$${order.id}', '${order.id}'],
     ['$', '$'],
     ['', ''],
-    [{ a: ['${order.id}', { b: '${text}' }], c: 3, d: null }, { a: [1007, { b: 'plain' }], c: 3, d: null }],
+    [
+      { a: ['${order.id}', { b: '${text}' }], c: 3, d: null },
+      { a: [1007, { b: 'plain' }], c: 3, d: null },
+    ],
   ])('%j', (value, expected) => {
     expect(resolveArguments(value, results)).toEqual(expected);
   });
@@ -56,12 +59,18 @@ describe('references', () => {
     expect(() => resolveArguments(value, results)).toThrow(message);
   });
 
-  test.each(['${order.constructor}', '${order.__proto__}', '${order.toString}', '${constructor}', '${__proto__}', '${toString.name}', '${hasOwnProperty!state}', '${order.lines.map}'])(
-    '%s reads nothing that is not the data\'s own',
-    (value) => {
-      expect(() => resolveArguments(value, results)).toThrow(ScriptError);
-    },
-  );
+  test.each([
+    '${order.constructor}',
+    '${order.__proto__}',
+    '${order.toString}',
+    '${constructor}',
+    '${__proto__}',
+    '${toString.name}',
+    '${hasOwnProperty!state}',
+    '${order.lines.map}',
+  ])("%s reads nothing that is not the data's own", (value) => {
+    expect(() => resolveArguments(value, results)).toThrow(ScriptError);
+  });
 
   test('an own key of an awkward name is data, and pollutes nothing', () => {
     const awkward: StepResults = { a: { state: 'committed', result: JSON.parse('{"__proto__":{"x":1},"constructor":2}') as Json, problem: null } };
@@ -72,7 +81,10 @@ describe('references', () => {
   });
 
   test('a value put in is never read again as a reference', () => {
-    const hostile: StepResults = { a: { state: 'committed', result: '${b.secret}', problem: null }, b: { state: 'committed', result: { secret: 's' }, problem: null } };
+    const hostile: StepResults = {
+      a: { state: 'committed', result: '${b.secret}', problem: null },
+      b: { state: 'committed', result: { secret: 's' }, problem: null },
+    };
     expect(resolveArguments('${a}', hostile)).toBe('${b.secret}');
     expect(resolveArguments('x ${a}', hostile)).toBe('x ${b.secret}');
   });
@@ -88,10 +100,13 @@ describe('references', () => {
 
   test('escaping makes any text stand for itself', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('$', '{', '}', 'a', '.', '${', '$${')).map((parts) => parts.join('')), (text) => {
-        const runs = text.replaceAll('${', () => '$${');
-        expect(resolveArguments(runs, {})).toBe(text);
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('$', '{', '}', 'a', '.', '${', '$${')).map((parts) => parts.join('')),
+        (text) => {
+          const runs = text.replaceAll('${', () => '$${');
+          expect(resolveArguments(runs, {})).toBe(text);
+        },
+      ),
     );
   });
 });

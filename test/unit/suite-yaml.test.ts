@@ -32,7 +32,10 @@ describe('what is no YAML file of ours is refused with its place', () => {
   test('a nest that would exhaust the stack, and aliases that would multiply', async () => {
     expect(await problems(`a: ${'['.repeat(200_000)}`)).toEqual([expect.stringContaining('nested deeper than 64 levels')]);
     const names = 'bcdefghij'.split('');
-    const bomb = ['a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]', ...names.map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[i]}`).join(', ')}]`)].join('\n');
+    const bomb = [
+      'a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1]',
+      ...names.map((name, i) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[i]}`).join(', ')}]`),
+    ].join('\n');
     expect(await problems(bomb)).toEqual([expect.stringContaining('repeat too much')]);
   });
 
@@ -51,7 +54,11 @@ describe('files', () => {
 
   test('what is missing, a folder, no UTF-8, or too large', async () => {
     const utf16 = Buffer.from('\ufeffa: 1', 'utf16le');
-    await using folder = await folderWith({ 'latin.yaml': Buffer.from([0x61, 0x3a, 0x20, 0xe9]), 'utf16.yaml': utf16, 'big.yaml': `a: ${'x'.repeat(5_000_000)}` });
+    await using folder = await folderWith({
+      'latin.yaml': Buffer.from([0x61, 0x3a, 0x20, 0xe9]),
+      'utf16.yaml': utf16,
+      'big.yaml': `a: ${'x'.repeat(5_000_000)}`,
+    });
     const of = (name: string): Promise<readonly string[]> => problemsIn(folder.path, () => readYaml(`${folder.path}/${name}`));
     expect(await of('none.yaml')).toEqual(['none.yaml:-:- there is no such file']);
     expect(await of('cases')).toEqual(['cases:-:- expected a file, found a folder']);
