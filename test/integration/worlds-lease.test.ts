@@ -196,7 +196,7 @@ describe('the sweeper', () => {
     const half = await shop.make({ isolation: 'database' });
     await shop.admin.query("UPDATE trialbed.worlds SET state = 'making', lease_until = now() - interval '1 second' WHERE id = $1", [half.ref.id]);
     const dropping = await shop.make();
-    await shop.admin.query("UPDATE trialbed.worlds SET state = 'dropping', owner = NULL WHERE id = $1", [dropping.ref.id]);
+    await shop.admin.query("UPDATE trialbed.worlds SET state = 'dropping', owner = NULL, lease_until = now() - interval '1 second' WHERE id = $1", [dropping.ref.id]);
     const swept = await sweptIds();
     expect(swept.get(half.ref.id)).toBe('lease_lapsed');
     expect(await remains(half.ref.id)).toEqual([]);

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { inTransaction, sqlState, withClient } from '../hosts/connection.ts';
+import { inTransaction, openPool, sqlState, withClient, withDatabase } from '../hosts/connection.ts';
 import { removeContainer } from '../hosts/container.ts';
 import type { Host } from '../hosts/host.ts';
-import { endSessions, lockOrEvict } from './evict.ts';
+import { endSessions, lockOrEvict, rollbackPrepared } from './evict.ts';
 import { marker } from './layout.ts';
 import type { WorldRow } from './registry.ts';
 
@@ -16,7 +16,8 @@ const PATIENCE_MS = 500;
  * still there as `dropping`, and the sweeper calls this again.
  */
 export async function dropWorld(host: Host, row: Pick<WorldRow, 'id' | 'isolation' | 'layout'>, failpoint: (name: string) => void): Promise<void> {
-  await host.admin.query("UPDATE trialbed.worlds SET state = 'dropping', owner = NULL WHERE id = $1", [row.id]);
+  // A sweeper leaves it to us for a minute.
+  await host.admin.query("UPDATE trialbed.worlds SET state = 'dropping', owner = NULL, lease_until = now() + interval '1 minute' WHERE id = $1", [row.id]);
   if (row.isolation === 'container') await removeContainer(row.id);
   else if (row.isolation === 'database') await dropDatabase(host, row.layout.database, row.layout.role, row.id);
   else await dropSchemas(host, row.id, [row.layout.sys, ...row.layout.schemas], row.layout.role);
@@ -45,8 +46,24 @@ export async function dropDatabase(host: Host, database: string, role: string, w
     marker(worldId),
   ]);
   // Between CREATE DATABASE and its comment there is a moment; the registry's row says then that it is ours. A foreign one has no row.
-  if (rows.length > 0) await host.admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(database)} WITH (FORCE)`);
+  if (rows.length > 0) {
+    await forgetPrepared(host, database, role);
+    await host.admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(database)} WITH (FORCE)`);
+  }
   await dropRole(host.admin, worldId, role);
+}
+
+/** A prepared transaction keeps its database from being dropped, and can be rolled back only there. */
+async function forgetPrepared(host: Host, database: string, role: string): Promise<void> {
+  const { rowCount } = await host.admin.query('SELECT 1 FROM pg_prepared_xacts WHERE database = $1', [database]);
+  if (!rowCount) return;
+  const pool = openPool({ url: withDatabase(host.adminUrl, database), max: 1, name: 'trialbed drop' });
+  try {
+    await endSessions(host.control, role);
+    await rollbackPrepared(pool, role);
+  } finally {
+    await pool.end();
+  }
 }
 
 async function dropRole(admin: pg.Pool, worldId: string, role: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { sqlState } from '../hosts/connection.ts';
+import { sqlState, withClient } from '../hosts/connection.ts';
+import type { Access } from './access.ts';
 
 /** Milliseconds between two looks at who is still in the way. */
 const POLL_MS = 20;
@@ -30,6 +31,43 @@ export async function lockOrEvict<T>(client: pg.PoolClient, control: pg.Pool, pa
   return running;
 }
 
+/**
+ * Does `work` in a transaction that holds row locks. For `patienceMs` it only tries, without a connection in between, so that whoever is waited for does not
+ * keep others from theirs; then it ends the sessions that hold on.
+ */
+export async function underLock<T>(
+  access: Pick<Access, 'admin' | 'control'>,
+  patienceMs: number,
+  lock: { readonly sql: string; readonly values: readonly unknown[] },
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  for (;;) {
+    const last = Date.now() >= deadline;
+    const done = await withClient(access.admin, async (client): Promise<{ readonly value: T } | null> => {
+      await client.query('BEGIN');
+      if (last) await lockOrEvict(client, access.control, 0, () => client.query(lock.sql, [...lock.values]));
+      else if (!(await lockedAtOnce(client, lock))) return null;
+      const value = await work(client);
+      await client.query('COMMIT');
+      return { value };
+    });
+    if (done) return done.value;
+    await pause(POLL_MS);
+  }
+}
+
+async function lockedAtOnce(client: pg.PoolClient, lock: { readonly sql: string; readonly values: readonly unknown[] }): Promise<boolean> {
+  try {
+    await client.query(`${lock.sql} NOWAIT`, [...lock.values]);
+    return true;
+  } catch (error) {
+    if (sqlState(error) !== '55P03') throw error;
+    await client.query('ROLLBACK');
+    return false;
+  }
+}
+
 /** Ends sessions that are logged in as a role, and waits, bounded, until they are gone. Needs no membership on a superuser's connection. */
 export async function endSessions(client: pg.ClientBase | pg.Pool, role: string): Promise<void> {
   const started = Date.now();
@@ -39,7 +77,7 @@ export async function endSessions(client: pg.ClientBase | pg.Pool, role: string)
       [role],
     );
     if ((rows[0]?.left ?? 0) === 0 || Date.now() - started > GIVE_UP_MS) return;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await pause(POLL_MS);
   }
 }
 
@@ -59,11 +97,13 @@ export async function rollbackPrepared(client: pg.ClientBase | pg.Pool, role: st
 
 async function settledWithin(running: Promise<unknown>, ms: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const pause = new Promise<void>((resolve) => {
+  const timeUp = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  await Promise.race([running.then(noop, noop), pause]);
+  await Promise.race([running.then(noop, noop), timeUp]);
   clearTimeout(timer);
 }
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 const noop = () => undefined;

@@ -1,7 +1,6 @@
 import pg from 'pg';
-import { withClient } from '../hosts/connection.ts';
 import type { Access } from './access.ts';
-import { endSessions, lockOrEvict, rollbackPrepared } from './evict.ts';
+import { endSessions, rollbackPrepared, underLock } from './evict.ts';
 import { inSys, type Layout } from './layout.ts';
 
 const { escapeIdentifier } = pg;
@@ -19,13 +18,10 @@ export async function closeWorld(access: Access, layout: Layout, epoch: number, 
   await access.admin.query(`UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1)`, [epoch]);
   // A prepared transaction holds its locks without a session that could be ended.
   if (layout.direct) await rollbackPrepared(access.admin, layout.role);
-  const closed = await withClient(access.admin, async (client) => {
-    await client.query('BEGIN');
-    await lockOrEvict(client, access.control, drainMs, () => client.query(`SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`));
+  const closed = await underLock(access, drainMs, { sql: `SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`, values: [] }, async (client) => {
     failpoint('fence_locked_before_epoch');
     await client.query(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = true WHERE epoch = $1 AND NOT closed`, [epoch]);
     const { rows } = await client.query<{ epoch: number }>(`SELECT epoch FROM ${inSys(layout, 'fence')}`);
-    await client.query('COMMIT');
     return rows[0]?.epoch ?? epoch + 1;
   });
   failpoint('fence_closed_before_sessions_ended');

@@ -1,11 +1,10 @@
 import type { LateAttempt } from '../../domain/effect.ts';
 import type { Json } from '../../domain/json.ts';
 import type { OperationProblem } from '../../domain/operation.ts';
-import { withClient } from '../hosts/connection.ts';
 import type { Ledger, LedgerRow, Proposal } from '../world.ts';
 import { WorldGoneError } from '../world.ts';
 import type { Access } from './access.ts';
-import { lockOrEvict } from './evict.ts';
+import { underLock } from './evict.ts';
 import { isoUtc } from './journal.ts';
 import { inSys, type Layout } from './layout.ts';
 
@@ -91,14 +90,11 @@ export class WorldLedger implements Ledger {
   }
 
   async recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }> {
-    await withClient(this.access.admin, async (client) => {
-      await client.query('BEGIN');
-      // Waits for transactions that hold this operation's attempts: when the lock is ours, they have committed or are gone.
-      await lockOrEvict(client, this.access.control, RECOVER_PATIENCE_MS, () =>
-        client.query(`UPDATE ${this.sys('attempts')} SET fenced = greatest(fenced, $2) WHERE operation = $1`, [operationId, attempt]),
-      );
-      await client.query('COMMIT');
-    });
+    // Transactions of this operation share this row's lock: when it is ours, they have committed or are gone.
+    const lock = { sql: `SELECT 1 FROM ${this.sys('attempts')} WHERE operation = $1 FOR UPDATE`, values: [operationId] };
+    await underLock(this.access, RECOVER_PATIENCE_MS, lock, (client) =>
+      client.query(`UPDATE ${this.sys('attempts')} SET fenced = greatest(fenced, $2) WHERE operation = $1`, [operationId, attempt]),
+    );
     const { rows } = await this.access.admin.query<{ n: number }>(
       `SELECT (SELECT count(*) FROM ${this.sys('journal')} WHERE operation = $1 AND phase = 'run')::int
             + (SELECT count(*) FROM ${this.sys('mails')} WHERE operation = $1 AND (mail ->> 'accepted')::boolean)::int AS n`,

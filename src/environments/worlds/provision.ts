@@ -53,7 +53,7 @@ async function provisionSchema(context: ProvisionContext, environment: LoadedEnv
     return requireRow(await worldByOwner(client, lease.owner), world.id);
   }).catch(async (error: unknown) => {
     // SQL of the pack that ended our transaction has kept what was made before it.
-    await dropSchemas(host, id, [layout.sys, ...layout.schemas], layout.role);
+    await dropSchemas(host, id, [layout.sys, ...layout.schemas], layout.role).catch((problem: unknown) => context.log('what is left of a world is left for the sweeper', { world: id, err: problem }));
     throw error;
   });
   failpoint('world_leased_before_reply');

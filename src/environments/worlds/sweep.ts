@@ -20,7 +20,7 @@ export async function sweepHost(
   options: Parameters<Worlds['sweep']>[0] & { readonly failpoint: (name: string) => void; readonly log: (message: string, details: { readonly [name: string]: unknown }) => void },
 ): Promise<SweepReport> {
   const { rows } = await host.admin.query<DeadRow>(
-    'SELECT id, isolation, layout, state, owner, workflow_id, coalesce(lease_until < now(), false) AS lapsed FROM trialbed.worlds ORDER BY id',
+    `SELECT id, isolation, layout, state, owner, workflow_id, coalesce(lease_until < now(), state = 'dropping') AS lapsed FROM trialbed.worlds ORDER BY id`,
   );
   const leased = rows.filter((row) => row.state === 'leased' || row.state === 'making');
   const closed = await closedWorkflows(leased, options.closed);
@@ -48,7 +48,7 @@ export async function sweepHost(
 }
 
 function deathOf(row: DeadRow, closed: ReadonlySet<string>): 'lease_lapsed' | 'workflow_closed' | 'half_dropped' | null {
-  if (row.state === 'dropping') return 'half_dropped';
+  if (row.state === 'dropping') return row.lapsed ? 'half_dropped' : null;
   if (row.state === 'free') return null;
   if (row.lapsed) return 'lease_lapsed';
   return row.workflow_id !== null && closed.has(row.workflow_id) ? 'workflow_closed' : null;
@@ -57,7 +57,7 @@ function deathOf(row: DeadRow, closed: ReadonlySet<string>): 'lease_lapsed' | 'w
 /** Whoever changes the row first has it: a world that was released or leased anew since we looked is left alone. */
 async function claimDead(host: Host, row: DeadRow): Promise<boolean> {
   const { rowCount } = await host.admin.query(
-    "UPDATE trialbed.worlds SET state = 'dropping', owner = NULL WHERE id = $1 AND state = $2 AND owner IS NOT DISTINCT FROM $3 AND workflow_id IS NOT DISTINCT FROM $4",
+    "UPDATE trialbed.worlds SET state = 'dropping', owner = NULL, lease_until = now() + interval '1 minute' WHERE id = $1 AND state = $2 AND owner IS NOT DISTINCT FROM $3 AND workflow_id IS NOT DISTINCT FROM $4",
     [row.id, row.state, row.owner, row.workflow_id],
   );
   return rowCount === 1;
