@@ -13,7 +13,7 @@ export interface CommandShape {
   readonly words: readonly { readonly word: string; readonly summary: string }[];
 }
 
-export interface OptionShape {
+interface OptionShape {
   /** With dashes. */
   readonly long: string;
   readonly summary: string;

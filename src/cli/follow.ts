@@ -50,7 +50,7 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
 }
 
 /** The exit code of a summary. Without the gate only infrastructure counts. */
-export function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
+function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
   if (summary.gate === 'infrastructure') return EXIT.infrastructure;
   return summary.gate === 'met' || !gate ? EXIT.ok : EXIT.gateNotMet;
 }

@@ -41,7 +41,7 @@ export async function runCommandLine(args: readonly string[], host: Host): Promi
 }
 
 /** The tree of commands. */
-export function createProgram(context: CommandContext): Command {
+function createProgram(context: CommandContext): Command {
   const { host } = context;
   const program = new Command('trialbed')
     .description('A test bed for agents that write to real systems: each trial is a durable workflow in a world of its own, graded by what really changed.')

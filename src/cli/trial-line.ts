@@ -4,7 +4,7 @@ import { pad, plainText, shorten } from '../report/plain-text.ts';
 import type { Paint } from './host.ts';
 
 /** Widths of the columns case, agent, ending, verdict; the reason takes the rest. */
-export interface LineWidths {
+interface LineWidths {
   readonly kase: number;
   readonly agent: number;
   readonly ending: number;
@@ -13,7 +13,7 @@ export interface LineWidths {
 }
 
 /** Shares the columns of a terminal out. */
-export function lineWidths(columns: number): LineWidths {
+function lineWidths(columns: number): LineWidths {
   const narrow = columns < 100;
   const kase = narrow ? 24 : 34;
   const agent = narrow ? 12 : 16;

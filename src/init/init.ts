@@ -14,7 +14,7 @@ export interface InitResult {
 }
 
 /** A file that `init` would write is there already. Nothing was written. */
-export class InitConflictError extends Error {
+class InitConflictError extends Error {
   override readonly name = 'InitConflictError';
   readonly code = 'init_conflict';
   /** Relative to the folder. */

@@ -29,7 +29,7 @@ export interface ReportSource {
 }
 
 /** What a report needs of a trial's view. */
-export interface ReportView {
+interface ReportView {
   readonly trial: TrialRow;
   readonly kase: { readonly title: string };
   readonly attempts: readonly AttemptRow[];

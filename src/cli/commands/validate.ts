@@ -44,8 +44,8 @@ export const addValidate: AddCommand = (program, { host, action }) => {
   common(command, ['validate support-desk', "validate ./my-suite --case 'refund-*'", 'validate ./my-suite --no-mutants']);
 };
 
-/** A validation for people: per case what is not as it must be, with the line to mend, then the counts. Exported for its test. */
-export function validationLines(report: ValidationReport, cwd: string, paint: Paint): string[] {
+/** A validation for people: per case what is not as it must be, with the line to mend, then the counts. */
+function validationLines(report: ValidationReport, cwd: string, paint: Paint): string[] {
   const lines: string[] = [];
   for (const [id, results] of Map.groupBy(report.results, (result) => result.case)) {
     const mutants = results.filter(isMutant);
