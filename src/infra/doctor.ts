@@ -7,7 +7,7 @@ import { readHomeState } from './home-state.ts';
 import { arrange } from './plan.ts';
 import { portIsFree } from './ports.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
-import { type ContainerEngine, findContainerEngine } from './postgres-container.ts';
+import { type ContainerEngine, findContainerEngine, hasImage } from './postgres-container.ts';
 import { serverVersion, withDatabase, withoutPassword } from './postgres-url.ts';
 import { supervisorStatus } from './supervisor-client.ts';
 import { canEnter, databaseUser } from './system-user.ts';
@@ -148,11 +148,6 @@ async function containerCheck(
   if (works) return ok(name, `${engine.description}, with the image ${settings.postgresImage}`);
   const advice = `the first run pulls it; where it cannot, worlds are kept in the embedded PostgreSQL. Another image can be named in TRIALBED_POSTGRES_IMAGE`;
   return { name, state: 'warning', found: `${engine.description}, without the image ${settings.postgresImage}`, advice };
-}
-
-async function hasImage(engine: ContainerEngine, image: string): Promise<boolean> {
-  const { ImageName } = await import('testcontainers');
-  return engine.client.image.exists(ImageName.fromString(image));
 }
 
 async function diskCheck({ home }: ServiceSettings): Promise<DoctorCheck> {

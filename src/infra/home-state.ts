@@ -13,6 +13,8 @@ const schema = z.object({
   postgresPassword: z.string(),
   /** Folder of its cluster; outside the home where PostgreSQL's user cannot reach the home. */
   postgresFolder: z.string().nullable(),
+  /** An image that could not be pulled, and when (ISO time), so that not every command tries it again. */
+  unavailableImage: z.object({ image: z.string(), reason: z.string(), at: z.iso.datetime() }).nullable().default(null),
   /** Processes that the last supervisor started, so that the next can end what a killed one left. */
   running: z.array(z.object({ name: z.string(), pid: z.int(), mark: z.string() })),
 });
@@ -27,7 +29,7 @@ export async function readHomeState(home: string): Promise<HomeState> {
   try {
     text = await readFile(file, 'utf8');
   } catch {
-    return { ports: {}, postgresPassword: randomBytes(24).toString('base64url'), postgresFolder: null, running: [] };
+    return { ports: {}, postgresPassword: randomBytes(24).toString('base64url'), postgresFolder: null, unavailableImage: null, running: [] };
   }
   return schema.parse(JSON.parse(text));
 }

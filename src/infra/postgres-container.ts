@@ -58,15 +58,20 @@ export async function findContainerEngine(): Promise<ContainerEngine | { readonl
   }
 }
 
+/** Whether the engine has the image already. */
+export async function hasImage(engine: ContainerEngine, image: string): Promise<boolean> {
+  const { ImageName } = await import('testcontainers');
+  return engine.client.image.exists(ImageName.fromString(image));
+}
+
 /** Makes sure that the engine has the image. @throws {ImageUnavailableError} */
 export async function ensureImage(engine: ContainerEngine, image: string, progress: (text: string) => void): Promise<void> {
+  if (await hasImage(engine, image)) return;
   const { ImageName } = await import('testcontainers');
-  const name = ImageName.fromString(image);
-  if (await engine.client.image.exists(name)) return;
   progress(`pulling the container image ${image}`);
   try {
     await Promise.race([
-      engine.client.image.pull(name),
+      engine.client.image.pull(ImageName.fromString(image)),
       sleep(600_000, undefined, { ref: false }).then(() => {
         throw new Error('it was not there after ten minutes');
       }),

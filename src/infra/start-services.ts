@@ -7,7 +7,7 @@ import { keepRunning } from './keep-running.ts';
 import type { ServicePlan } from './plan.ts';
 import { STORE_DATABASE, WORLDS_DATABASE } from './plan.ts';
 import { freePort, portIsFree } from './ports.ts';
-import { ensureImage, findContainerEngine, removeLeftoverContainers, startContainerPostgres } from './postgres-container.ts';
+import { ensureImage, findContainerEngine, hasImage, ImageUnavailableError, removeLeftoverContainers, startContainerPostgres } from './postgres-container.ts';
 import { startEmbeddedPostgres } from './postgres-embedded.ts';
 import { ensureDatabase, withDatabase } from './postgres-url.ts';
 import type { ServiceProcess } from './process.ts';
@@ -15,6 +15,9 @@ import { startMark } from './process.ts';
 import type { StartedServices } from './protocol.ts';
 import { provideTemporalCli } from './temporal-fetch.ts';
 import { startTemporalServer } from './temporal-server.ts';
+
+/** How long an image that could not be pulled is not asked for again, unless it is demanded. */
+const PULL_AGAIN_MS = 3_600_000;
 
 export interface Reporter {
   /** For those who wait for the services. */
@@ -123,6 +126,13 @@ class Starter {
       if (required) throw new Error(`TRIALBED_POSTGRES=container, but no container engine answers: ${engine.reason}; start one, or leave the variable unset`);
       return null;
     }
+    const known = this.#state.unavailableImage;
+    if (!required && known?.image === this.#plan.postgresImage && Date.now() - Date.parse(known.at) < PULL_AGAIN_MS) {
+      if (!(await hasImage(engine, known.image))) {
+        this.#notes.push(`worlds are in the embedded PostgreSQL, because ${known.reason}`);
+        return null;
+      }
+    }
     try {
       await removeLeftoverContainers(engine, this.#plan.home);
       await ensureImage(engine, this.#plan.postgresImage, this.#report.progress);
@@ -141,6 +151,10 @@ class Starter {
       return url;
     } catch (error) {
       if (required) throw error;
+      if (error instanceof ImageUnavailableError) {
+        this.#state.unavailableImage = { image: error.image, reason: error.message, at: new Date().toISOString() };
+        writeHomeState(this.#plan.home, this.#state);
+      }
       this.#notes.push(`worlds are in the embedded PostgreSQL, because ${error instanceof Error ? error.message : String(error)}`);
       return null;
     }

@@ -66,9 +66,15 @@ describe.skipIf(!container.met)(skipTitle('worlds in a container', container), (
   });
 
   test('an image that cannot be had is said, and the embedded PostgreSQL is used instead', async () => {
-    await using lease = await acquireServices({ ...settings, postgresImage: 'localhost:1/trialbed/no-such-image:1' });
-    expect(lease.endpoints.worldHosts[0]?.kind).toBe('embedded');
-    expect(lease.notes.join('\n')).toContain('no-such-image');
+    const lacking = { ...settings, postgresImage: 'localhost:1/trialbed/no-such-image:1' };
+    for (const tries of ['pulling the container image localhost:1/trialbed/no-such-image:1', null]) {
+      const heard: string[] = [];
+      await using lease = await acquireServices(lacking, { progress: (text) => heard.push(text) });
+      expect(lease.endpoints.worldHosts[0]?.kind).toBe('embedded');
+      expect(lease.notes.join('\n')).toContain('no-such-image');
+      // The second time it is known, and not tried again so soon.
+      expect(heard.find((text) => text.startsWith('pulling')) ?? null).toBe(tries);
+    }
   });
 
   test('a container that is demanded and cannot be had is an error', async () => {
