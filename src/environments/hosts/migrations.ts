@@ -58,4 +58,9 @@ export const MIGRATIONS: readonly { readonly version: number; readonly sql: stri
       CREATE INDEX worlds_free ON trialbed.worlds (generation) WHERE state = 'free';
     `,
   },
+  {
+    version: 2,
+    // What a reset compares first: equal, when no DDL has touched the world since it was made.
+    sql: 'ALTER TABLE trialbed.worlds ADD COLUMN stamp text',
+  },
 ];

@@ -132,7 +132,7 @@ async function insertRows(client: pg.ClientBase, tables: Tables, seed: SeedRows)
   }
   for (const [names, rows] of groups) {
     const columns = names.split('\0').map((name) => {
-      const column = writable(table, { update: false }).find((known) => known.name === name);
+      const column = writable(table).find((known) => known.name === name);
       if (!column) throw new WorldBuildError(`seed ${seed.file}: table ${seed.table} has no column ${name} that can be written`);
       return column;
     });

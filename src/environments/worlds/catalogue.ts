@@ -24,8 +24,6 @@ export interface Column {
   /** `json` and `jsonb` as such; anything else by its SQL name. */
   readonly type: string;
   readonly generated: boolean;
-  /** GENERATED ALWAYS AS IDENTITY: cannot be updated, inserted only by overriding. */
-  readonly identityAlways: boolean;
 }
 
 export type Tables = { readonly [name: string]: Table };
@@ -50,8 +48,7 @@ export async function readTables(client: pg.ClientBase, layout: Layout, environm
                         FROM pg_index i, unnest(i.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
                         JOIN pg_attribute a ON a.attnum = k.attnum
                        WHERE i.indrelid = c.oid AND i.indisprimary AND a.attrelid = c.oid), '[]') AS key,
-            (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-                      'generated', a.attgenerated <> '', 'identityAlways', a.attidentity = 'a') ORDER BY a.attnum)
+            (SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'generated', a.attgenerated <> '') ORDER BY a.attnum)
                FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns
        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ANY($1) AND c.relkind IN ('r', 'p') AND NOT c.relispartition
@@ -136,6 +133,35 @@ export async function catalogueDigest(client: pg.ClientBase, layout: Layout): Pr
   const lines = rows.map(({ line }) => line.replaceAll(layout.sys, '$sys').replaceAll(layout.role, '$world').replaceAll(main === 'public' ? '\0' : main, '$world'));
   return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
 }
+
+/**
+ * Digest of which transactions last wrote the catalogue's rows about a world. Cheap, and equal only while no DDL has touched the world; says nothing across
+ * worlds or servers. Where it differs, {@link catalogueDigest} decides.
+ */
+export async function catalogueStamp(client: pg.ClientBase, layout: Layout): Promise<string> {
+  // Named, so that a connection plans it once.
+  const { rows } = await client.query<{ stamp: string }>({ name: 'trialbed_stamp', text: STAMP, values: [layout.schemas] });
+  return rows[0]?.stamp ?? '';
+}
+
+const STAMP = `
+  WITH o AS MATERIALIZED (SELECT d.classid, d.objid FROM pg_namespace n JOIN pg_depend d ON d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid WHERE n.nspname = ANY($1)),
+       rel AS MATERIALIZED (SELECT c.oid, c.xmin FROM o JOIN pg_class c ON c.oid = o.objid WHERE o.classid = 'pg_class'::regclass)
+  SELECT md5(string_agg(x, ',' ORDER BY x)) AS stamp FROM (
+    SELECT concat('n', n.oid, ':', n.xmin) AS x FROM pg_namespace n WHERE n.nspname = ANY($1)
+    UNION ALL SELECT concat('r', oid, ':', xmin) FROM rel
+    UNION ALL SELECT concat('a', a.attrelid, ':', a.attnum, ':', a.xmin) FROM rel JOIN pg_attribute a ON a.attrelid = rel.oid
+    UNION ALL SELECT concat('d', d.oid, ':', d.xmin) FROM rel JOIN pg_attrdef d ON d.adrelid = rel.oid
+    UNION ALL SELECT concat('k', k.oid, ':', k.xmin) FROM rel JOIN pg_constraint k ON k.conrelid = rel.oid
+    UNION ALL SELECT concat('i', i.indexrelid, ':', i.xmin) FROM rel JOIN pg_index i ON i.indrelid = rel.oid
+    UNION ALL SELECT concat('t', t.oid, ':', t.xmin) FROM rel JOIN pg_trigger t ON t.tgrelid = rel.oid
+    UNION ALL SELECT concat('p', y.oid, ':', y.xmin) FROM rel JOIN pg_policy y ON y.polrelid = rel.oid
+    UNION ALL SELECT concat('v', w.oid, ':', w.xmin) FROM rel JOIN pg_rewrite w ON w.ev_class = rel.oid
+    UNION ALL SELECT concat('s', q.seqrelid, ':', q.xmin) FROM rel JOIN pg_sequence q ON q.seqrelid = rel.oid
+    UNION ALL SELECT concat('f', p.oid, ':', p.xmin) FROM o JOIN pg_proc p ON p.oid = o.objid WHERE o.classid = 'pg_proc'::regclass
+    UNION ALL SELECT concat('y', t.oid, ':', t.xmin) FROM o JOIN pg_type t ON t.oid = o.objid WHERE o.classid = 'pg_type'::regclass
+    UNION ALL SELECT concat('e', e.oid, ':', e.xmin) FROM o JOIN pg_enum e ON e.enumtypid = o.objid WHERE o.classid = 'pg_type'::regclass
+  ) s`;
 
 function requireNames(environment: Environment, tables: Tables): void {
   const known = Object.keys(tables).join(', ');

@@ -57,8 +57,8 @@ export function keyOf(table: Table, alias: string): string {
 }
 
 /** Columns that a row image can be written back to. */
-export function writable(table: Table, options: { readonly update: boolean }): readonly Column[] {
-  return table.columns.filter((column) => !column.generated && !(options.update && column.identityAlways));
+export function writable(table: Table): readonly Column[] {
+  return table.columns.filter((column) => !column.generated);
 }
 
 /** Comma-separated quoted names, with a prefix such as `r.`. */

@@ -58,18 +58,20 @@ export function isoUtc(column: string): string {
 }
 
 /**
- * Applies changes without firing any trigger: `back` from last to first, `forth` from first to last. In the transaction of `client`, whose role must be
- * able to set `session_replication_role`. A change whose row is not as the journal says throws.
+ * Takes all changes back (`back`), or makes them (`forth`), without firing any trigger. In the transaction of `client`, whose role must be able to set
+ * `session_replication_role`. Tables with a key go in one step each; rows of a table without one, change by change.
+ *
+ * @throws when rows that the journal speaks of are not there, or are there and should not be.
  */
 export async function replay(client: pg.ClientBase, tables: Tables, journal: readonly Pick<JournalRow, 'tbl' | 'before' | 'after' | 'seq'>[], direction: 'back' | 'forth'): Promise<void> {
   await client.query("SET LOCAL session_replication_role = 'replica'");
-  const ordered = direction === 'back' ? [...journal].reverse() : journal;
-  for (const row of ordered) {
-    const table = Object.hasOwn(tables, row.tbl) ? tables[row.tbl] : undefined;
-    if (!table) throw new Error(`the journal names table ${row.tbl}, which is not there`);
-    const [from, to] = direction === 'back' ? [row.after, row.before] : [row.before, row.after];
-    const changed = await applyImage(client, table, from, to);
-    if (changed !== 1) throw new Error(`change ${row.seq} of table ${row.tbl} met ${changed} rows instead of one`);
+  const ordered = (direction === 'back' ? [...journal].reverse() : journal).map((row) => ({ tbl: row.tbl, from: direction === 'back' ? row.after : row.before, to: direction === 'back' ? row.before : row.after }));
+  for (const name of new Set(ordered.map((row) => row.tbl))) {
+    const table = Object.hasOwn(tables, name) ? tables[name] : undefined;
+    if (!table) throw new Error(`the journal names table ${name}, which is not there`);
+    const changes = ordered.filter((row) => row.tbl === name);
+    if (table.key.length > 0) await replaceRows(client, table, changes);
+    else for (const change of changes) await changeRow(client, table, change);
   }
   await client.query("SET LOCAL session_replication_role = 'origin'");
 }
@@ -111,23 +113,51 @@ async function tableLikeSeed(client: pg.ClientBase, generation: string, table: T
   return rows[0]?.digest === now[table.name];
 }
 
-async function applyImage(client: pg.ClientBase, table: Table, from: string | null, to: string | null): Promise<number> {
-  const relation = relationOf(table);
-  const image = (parameter: number) => `json_populate_record(NULL::${relation}, $${parameter}::json)`;
-  if (from === null) {
-    const list = columnList(writable(table, { update: false }));
-    const result = await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM ${image(1)}`, [to]);
-    return result.rowCount ?? 0;
+/** A change of one row, in the direction in which it is made. */
+interface Change {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** Removes every touched row and puts in those that stand at the end: no order of changes can then collide with a unique constraint. */
+async function replaceRows(client: pg.ClientBase, table: Table, changes: readonly Change[]): Promise<void> {
+  /** By key: the image at the start and at the end; null: no row of that key. */
+  const rows = new Map<string, { readonly start: string | null; end: string | null }>();
+  const touch = (image: string | null, started: boolean, ended: boolean) => {
+    if (image === null) return;
+    const parsed = parseImage(image);
+    const key = JSON.stringify(table.key.map((column) => parsed[column]));
+    const known = rows.get(key) ?? { start: started ? image : null, end: null };
+    known.end = ended ? image : null;
+    rows.set(key, known);
+  };
+  for (const { from, to } of changes) {
+    touch(from, true, false);
+    touch(to, false, true);
   }
-  // Without a key, one of the rows that look so; they cannot be told apart.
-  const which =
-    table.key.length > 0
-      ? `(${keyTuple(table, 't')}) = (SELECT ${keyTuple(table, 'f')} FROM ${image(1)} f)`
-      : `t.ctid = (SELECT u.ctid FROM ${relation} u WHERE row_to_json(u)::text = $1::text LIMIT 1)`;
-  if (to === null) return (await client.query(`DELETE FROM ${relation} t WHERE ${which}`, [from])).rowCount ?? 0;
-  const columns = writable(table, { update: true });
-  const result = await client.query(`UPDATE ${relation} t SET (${columnList(columns)}) = (SELECT ${columnList(columns, 'n.')} FROM ${image(2)} n) WHERE ${which}`, [from, to]);
-  return result.rowCount ?? 0;
+  const relation = relationOf(table);
+  const starts = [...rows.values()].flatMap((row) => row.start ?? []);
+  const ends = [...rows.values()].flatMap((row) => row.end ?? []);
+  const all = [...rows.values()].flatMap((row) => row.start ?? row.end ?? []);
+  // Rows that are new in between and gone at the end are in neither list; a left-over of theirs would show in the check of touched rows.
+  const deleted = await client.query(`DELETE FROM ${relation} t WHERE (${keyTuple(table, 't')}) IN (SELECT ${keyTuple(table, 'r')} FROM json_populate_recordset(NULL::${relation}, $1::json) r)`, [
+    `[${all.join(',')}]`,
+  ]);
+  if (deleted.rowCount !== starts.length) throw new Error(`the journal of table ${table.name} speaks of ${starts.length} rows, and ${deleted.rowCount} are there`);
+  if (ends.length === 0) return;
+  const list = columnList(writable(table));
+  await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_recordset(NULL::${relation}, $1::json)`, [`[${ends.join(',')}]`]);
+}
+
+/** One change of a table without a key: of one of the rows that look so, since they cannot be told apart. */
+async function changeRow(client: pg.ClientBase, table: Table, { from, to }: Change): Promise<void> {
+  const relation = relationOf(table);
+  const list = columnList(writable(table));
+  if (from !== null) {
+    const { rowCount } = await client.query(`DELETE FROM ${relation} t WHERE t.ctid = (SELECT u.ctid FROM ${relation} u WHERE row_to_json(u)::text = $1 LIMIT 1)`, [from]);
+    if (rowCount !== 1) throw new Error(`the journal of table ${table.name} speaks of a row that is not there`);
+  }
+  if (to !== null) await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_record(NULL::${relation}, $1::json)`, [to]);
 }
 
 function keyTuple(table: Table, alias: string): string {

@@ -8,6 +8,7 @@ import { changeDatabase, closeDatabase, closeOtherDatabases, restrictDatabase } 
 import type { LeaseRequest, LoadedEnvironment, WorldSnapshot } from '../world.ts';
 import { type Blueprint, blueprintOf } from './blueprint.ts';
 import { buildContent, createRole } from './build.ts';
+import { catalogueStamp } from './catalogue.ts';
 import { dropSchemas, dropWorld } from './drop.ts';
 import { openDoor } from './fence.ts';
 import { differences, fingerprint } from './fingerprint.ts';
@@ -79,7 +80,7 @@ async function makeSchema(client: pg.PoolClient, id: string, layout: Layout, env
   await createRole(client, built.layout, id, null);
   await checkGeneration(client, environment.generation, await fingerprint(client, built.layout, built.tables));
   await keepSeedRows(client, environment.generation, built.tables);
-  await insertWorld(client, { id, generation: environment.generation, isolation: 'schema', services: servicesOf(environment), ...built }, lease);
+  await insertWorld(client, { id, generation: environment.generation, isolation: 'schema', services: servicesOf(environment), stamp: await catalogueStamp(client, built.layout), ...built }, lease);
   return { id, ...built };
 }
 
@@ -109,7 +110,7 @@ async function provisionServer(
     const container = isolation === 'container';
     const layout: Layout = { database: container ? 'world' : `w_${id}`, ...schemasInDatabase(blueprint), role: `w_${id}`, direct };
     const placeholder = { id, generation: environment.generation, isolation: container ? ('container' as const) : ('database' as const) };
-    await insertWorld(host.admin, { ...placeholder, layout, services: servicesOf(environment), tables: {}, sequences: {} }, lease);
+    await insertWorld(host.admin, { ...placeholder, layout, services: servicesOf(environment), tables: {}, sequences: {}, stamp: null }, lease);
     try {
       const adminUrl = container ? await makeContainer(context, id, environment, blueprint, layout) : await cloneTemplate(context, id, environment, blueprint, layout);
       failpoint('database_made_before_leased');

@@ -27,6 +27,8 @@ export interface WorldRow {
   readonly lease: Pick<Case, 'clock' | 'timezone' | 'state'> | null;
   readonly container: ContainerRow | null;
   readonly resets: number;
+  /** Of the catalogue, when the world was made; null for a world that is never reset. */
+  readonly stamp: string | null;
 }
 
 /** A Postgres of its own: how to find it again, and to stop it. */
@@ -45,7 +47,7 @@ export interface Lease {
   readonly agentSecret: string;
 }
 
-const COLUMNS = 'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, layout, services, tables, sequences, lease, container, resets';
+const COLUMNS = 'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, layout, services, tables, sequences, lease, container, resets, stamp';
 
 type Queryable = pg.ClientBase | pg.Pool;
 
@@ -77,13 +79,13 @@ export async function takeFree(client: pg.ClientBase, generation: string): Promi
 
 export async function insertWorld(
   client: Queryable,
-  world: Pick<WorldRow, 'id' | 'generation' | 'isolation' | 'layout' | 'services' | 'tables' | 'sequences'>,
+  world: Pick<WorldRow, 'id' | 'generation' | 'isolation' | 'layout' | 'services' | 'tables' | 'sequences' | 'stamp'>,
   lease: Lease,
   container: ContainerRow | null = null,
 ): Promise<void> {
   await client.query(
-    `INSERT INTO trialbed.worlds (id, generation, isolation, state, owner, workflow_id, lease_until, epoch, layout, services, tables, sequences, container, server_started)
-     VALUES ($1, $2, $3, 'making', $4, $5, now() + $6 * interval '1 millisecond', 0, $7, $8, $9, $10, $11, pg_postmaster_start_time())`,
+    `INSERT INTO trialbed.worlds (id, generation, isolation, state, owner, workflow_id, lease_until, epoch, layout, services, tables, sequences, container, stamp, server_started)
+     VALUES ($1, $2, $3, 'making', $4, $5, now() + $6 * interval '1 millisecond', 0, $7, $8, $9, $10, $11, $12, pg_postmaster_start_time())`,
     [
       world.id,
       world.generation,
@@ -96,6 +98,7 @@ export async function insertWorld(
       JSON.stringify(world.tables),
       JSON.stringify(world.sequences),
       container === null ? null : JSON.stringify(container),
+      world.stamp,
     ],
   );
 }

@@ -68,7 +68,7 @@ function tableOf(tables: Tables, name: string, index: number): Table {
 
 function columnsOf(table: Table, row: JsonObject, index: number): Column[] {
   return Object.keys(row).map((name) => {
-    const column = writable(table, { update: false }).find((known) => known.name === name);
+    const column = writable(table).find((known) => known.name === name);
     if (!column) throw new WorldStateError(index, `table ${table.name} has no column ${name} that can be written`);
     return column;
   });
