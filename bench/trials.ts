@@ -36,7 +36,13 @@ try {
       const repetitions = concurrency === 1 ? 1 : concurrency === 10 ? 4 : 8;
       const { count, seconds, ordinary, local } = await trials(root, concurrency, repetitions);
       const bareSeconds = await bareWorkflows(root, count, concurrency, ordinary, local);
-      rows.push({ concurrency, trials: count, trialsPerSecond: round(count / seconds), barePerSecond: round(count / bareSeconds), ratio: round(seconds / bareSeconds) });
+      rows.push({
+        concurrency,
+        trials: count,
+        trialsPerSecond: round(count / seconds),
+        barePerSecond: round(count / bareSeconds),
+        ratio: round(seconds / bareSeconds),
+      });
     }
   }
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ rows })}\n`);
@@ -51,7 +57,8 @@ async function trials(root: Root, concurrency: number, repetitions: number) {
   const handle = await run(root, { suite: 'support-desk', agents: ['reference'], trials: repetitions, concurrency, keep: 'never' }, new Promise(() => {}));
   const summary = await handle.result();
   const seconds = (performance.now() - startedAt) / 1000;
-  if (summary.passed !== summary.trials) throw new Error(`${summary.trials - summary.passed} of ${summary.trials} reference trials did not pass; the figures would mean nothing`);
+  if (summary.passed !== summary.trials)
+    throw new Error(`${summary.trials - summary.passed} of ${summary.trials} reference trials did not pass; the figures would mean nothing`);
   const [first] = await root.store.trials(handle.id);
   const { ordinary, local } = await activitiesOf(root, first?.id ?? '');
   return { count: summary.trials, seconds, ordinary, local };

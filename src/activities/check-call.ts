@@ -24,7 +24,11 @@ export function checkCall(
   const tool = environment.tools.find((candidate) => candidate.name === call.tool);
   if (!tool) return rejected('unknown_tool', `There is no tool "${call.tool.slice(0, 200)}".`);
   if (Buffer.byteLength(JSON.stringify(args)) > MAX_ARGUMENT_BYTES) {
-    return { ...proposal, args: null, refusal: { state: 'rejected', problem: { code: 'payload_too_large', message: `The arguments exceed ${MAX_ARGUMENT_BYTES} bytes.` } } };
+    return {
+      ...proposal,
+      args: null,
+      refusal: { state: 'rejected', problem: { code: 'payload_too_large', message: `The arguments exceed ${MAX_ARGUMENT_BYTES} bytes.` } },
+    };
   }
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return rejected('invalid_args', 'The arguments must be a JSON object.');
   if (call.idempotencyKey !== null && !tool.idempotent) return rejected('invalid_args', `Tool ${tool.name} takes no idempotency key.`);

@@ -116,8 +116,13 @@ export interface TrialActivities {
   /** Runs a proposed call. Never retried by Temporal. */
   operate(request: WorldAttempt & { readonly operation: string; readonly tool: string; readonly dispatch: number }): Promise<{ readonly at: string }>;
   /** Fences a lost dispatch of an operation, then tells what the system of record holds. */
-  recoverOperation(request: WorldAttempt & { readonly operation: string; readonly dispatch: number }): Promise<
-    { readonly found: 'committed' } | { readonly found: 'absent' } | { readonly found: 'failed'; readonly problem: OperationProblem } | { readonly found: 'undetermined' }
+  recoverOperation(
+    request: WorldAttempt & { readonly operation: string; readonly dispatch: number },
+  ): Promise<
+    | { readonly found: 'committed' }
+    | { readonly found: 'absent' }
+    | { readonly found: 'failed'; readonly problem: OperationProblem }
+    | { readonly found: 'undetermined' }
   >;
   /** Closes the door. Idempotent. */
   fence(request: WorldAttempt): Promise<void>;

@@ -31,7 +31,8 @@ export async function operate(services: ActivityServices, request: OperateReques
   const { world, environment, operation, dispatch } = request;
   const tool = environment.environment.tools.find((candidate) => candidate.name === request.tool);
   const row = await world.ledger.read(operation);
-  if (!tool || !row) throw ApplicationFailure.nonRetryable(`operation ${operation} (${request.tool}) is not in the ledger of world ${world.ref.id}`, 'LedgerMissing');
+  if (!tool || !row)
+    throw ApplicationFailure.nonRetryable(`operation ${operation} (${request.tool}) is not in the ledger of world ${world.ref.id}`, 'LedgerMissing');
   // A dispatch that is repeated after its reply was lost must not act again.
   if (row.state === 'committed') return;
   const args = strict(tool.input).parse(row.args);

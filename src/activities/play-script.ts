@@ -39,7 +39,11 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
     const proposal = checkCall(stage.environment.environment, kase.permission, { id, tool: step.call, args, idempotencyKey: step.key ?? null });
     await world.ledger.propose(proposal);
     const operations = step.as ? { ...cursor.operations, [step.as]: id } : cursor.operations;
-    return { kind: 'call', call: { id, tool: proposal.tool, refusal: proposal.refusal }, cursor: { ...cursor, step: cursor.step + 1, operations, calls: cursor.calls + 1 } };
+    return {
+      kind: 'call',
+      call: { id, tool: proposal.tool, refusal: proposal.refusal },
+      cursor: { ...cursor, step: cursor.step + 1, operations, calls: cursor.calls + 1 },
+    };
   } catch (error) {
     if (error instanceof ScriptError) return { kind: 'end', problem: { code: 'script', message: error.message } };
     throw error;

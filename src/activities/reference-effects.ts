@@ -15,7 +15,14 @@ const LEASE_MS = 10 * 60_000;
  */
 export async function referenceEffects(
   services: ActivityServices,
-  request: { readonly environment: LoadedEnvironment; readonly kase: Case; readonly caseHash: string; readonly owner: string; readonly workflowId: string; readonly signal: AbortSignal },
+  request: {
+    readonly environment: LoadedEnvironment;
+    readonly kase: Case;
+    readonly caseHash: string;
+    readonly owner: string;
+    readonly workflowId: string;
+    readonly signal: AbortSignal;
+  },
 ): Promise<readonly Effect[]> {
   const { environment, kase, caseHash } = request;
   const known = await services.store.referenceEffects(environment.generation, caseHash);
@@ -32,10 +39,12 @@ export async function referenceEffects(
       cursor = move.cursor;
       if (move.kind === 'say' || move.call.refusal) continue;
       const { id: operation, tool } = move.call;
-      await operate(services, { world, environment, permission: kase.permission, operation, tool, dispatch: 1, signal: request.signal }).catch((error: unknown) => {
-        // A refusal is part of what the reference does; it changes nothing.
-        if (!(error instanceof ToolFailure)) throw error;
-      });
+      await operate(services, { world, environment, permission: kase.permission, operation, tool, dispatch: 1, signal: request.signal }).catch(
+        (error: unknown) => {
+          // A refusal is part of what the reference does; it changes nothing.
+          if (!(error instanceof ToolFailure)) throw error;
+        },
+      );
     }
     const { effects } = await world.observe();
     await services.store.putReferenceEffects(environment.generation, caseHash, effects);

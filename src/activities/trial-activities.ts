@@ -1,8 +1,8 @@
 import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import type { TrialSummary } from '../domain/trial.ts';
-import type { Verdict } from '../domain/verdict.ts';
 import { grade } from '../domain/grading/grade.ts';
+import { firstFinding } from '../domain/verdict.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptPlan, AttemptRef, FinishRequest, GradeRequest, GradeResult, ToolPlan, TrialActivities } from './contract.ts';
 import { converse } from './converse.ts';
@@ -49,7 +49,13 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async provision({ trial, attempt, leaseMs }) {
       const { environment, batch, kase } = await contexts.get(trial);
-      const world = await worlds.provision(environment, { owner: ownerOf({ trial, attempt }), workflowId: trial, isolation: batch.options.isolation, leaseMs, kase });
+      const world = await worlds.provision(environment, {
+        owner: ownerOf({ trial, attempt }),
+        workflowId: trial,
+        isolation: batch.options.isolation,
+        leaseMs,
+        kase,
+      });
       failpoint('world_leased_before_recorded');
       await store.setAttemptWorld(trial, attempt, { id: world.id, host: world.host });
       return world;
@@ -148,14 +154,13 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   failpoint('recorded_before_verdict');
   const verdict = grade(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
-  return { pass: verdict.pass, outcome: verdict.outcome.judgement, constraints: verdict.constraints.judgement, effects: verdict.effects.judgement, why: firstFinding(verdict) };
-}
-
-/** The first finding that is not a pass, as one sentence. */
-export function firstFinding(verdict: Verdict): string | null {
-  const findings = [verdict.outcome, verdict.constraints, verdict.effects].flatMap((view) => view.findings);
-  const finding = findings.find((one) => one.judgement === 'fail') ?? findings.find((one) => one.judgement === 'undetermined');
-  return finding?.message ?? null;
+  return {
+    pass: verdict.pass,
+    outcome: verdict.outcome.judgement,
+    constraints: verdict.constraints.judgement,
+    effects: verdict.effects.judgement,
+    why: firstFinding(verdict),
+  };
 }
 
 function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSummary | null): AttemptPlan {

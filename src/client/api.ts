@@ -62,7 +62,14 @@ export interface RegradeReport {
   readonly batch: string;
   readonly regraded: number;
   readonly unchanged: number;
-  readonly changed: readonly { readonly trial: string; readonly case: string; readonly agent: string; readonly from: string; readonly to: string; readonly why: string | null }[];
+  readonly changed: readonly {
+    readonly trial: string;
+    readonly case: string;
+    readonly agent: string;
+    readonly from: string;
+    readonly to: string;
+    readonly why: string | null;
+  }[];
   /** Trials without a record, which cannot be graded. */
   readonly skipped: number;
 }
@@ -107,7 +114,15 @@ export interface Trialbed extends AsyncDisposable {
   show(trial: string): Promise<TrialView>;
   /** Grades stored records again by the case files as they are now, without running an agent. */
   regrade(batch: string): Promise<RegradeReport>;
-  validate(suite: string, options?: { readonly cases?: readonly string[]; readonly concurrency?: number; readonly mutants?: boolean; readonly onProgress?: (done: number, of: number) => void }): Promise<ValidationReport>;
+  validate(
+    suite: string,
+    options?: {
+      readonly cases?: readonly string[];
+      readonly concurrency?: number;
+      readonly mutants?: boolean;
+      readonly onProgress?: (done: number, of: number) => void;
+    },
+  ): Promise<ValidationReport>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweepReport>;
 }
 

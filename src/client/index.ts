@@ -50,7 +50,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
     async results(id) {
       const batch = await store.batch(id);
       if (!batch) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
-      const seconds = batch.finishedAt ? (Date.parse(batch.finishedAt) - Date.parse(batch.createdAt)) / 1000 : (Date.now() - Date.parse(batch.createdAt)) / 1000;
+      const seconds = batch.finishedAt
+        ? (Date.parse(batch.finishedAt) - Date.parse(batch.createdAt)) / 1000
+        : (Date.now() - Date.parse(batch.createdAt)) / 1000;
       const worlds = { leased: await root.worlds.leased(`${id}-`) };
       return { batch, trials: await currentSummaries(store, id), summary: await summarise(store, batch, seconds, worlds) };
     },

@@ -38,7 +38,9 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
     repetition,
   }));
   const trials: TrialPlan[] = contents.map((content) => ({ id: trialId(id, { ...content, generation: environment.generation }), ...content }));
-  const agentFiles = new Map(request.trials.flatMap(({ agent }) => (agent.spec.kind === 'module' ? [[`agent ${agent.spec.name}`, agent.spec.file] as const] : [])));
+  const agentFiles = new Map(
+    request.trials.flatMap(({ agent }) => (agent.spec.kind === 'module' ? [[`agent ${agent.spec.name}`, agent.spec.file] as const] : [])),
+  );
   const sources: Record<string, { commit: string | null; dirty: boolean | null }> = { suite: await gitState(suite.file) };
   for (const [what, file] of agentFiles) sources[what] = await gitState(file);
   return {

@@ -1,4 +1,4 @@
-import { firstFinding } from '../activities/trial-activities.ts';
+import { firstFinding } from '../domain/verdict.ts';
 import { grade } from '../domain/grading/grade.ts';
 import { loadSuite } from '../suite/load-suite.ts';
 import type { Root } from '../worker/root.ts';
@@ -27,7 +27,8 @@ export async function regrade(root: Root, batchId: string): Promise<RegradeRepor
     await store.addVerdict(trial.id, trial.attempt, verdict);
     regraded++;
     const from = before?.pass ?? 'none';
-    if (from !== verdict.pass) changed.push({ trial: trial.id, case: trial.caseId, agent: trial.agentName, from, to: verdict.pass, why: firstFinding(verdict) });
+    if (from !== verdict.pass)
+      changed.push({ trial: trial.id, case: trial.caseId, agent: trial.agentName, from, to: verdict.pass, why: firstFinding(verdict) });
   }
   return { batch: batchId, regraded, unchanged: regraded - changed.length, changed, skipped };
 }

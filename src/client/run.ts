@@ -1,8 +1,8 @@
 import { loadAgent } from '../suite/agent-file.ts';
-import { loadSuite } from '../suite/load-suite.ts';
 import type { BatchOptions, Store } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
+import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { NothingToRunError, selectCases, selectShard } from './select.ts';
 import { startBatch } from './start-batch.ts';
@@ -13,8 +13,7 @@ const RETRIES = 2;
 
 /** Plans a request, resumes the interrupted batch of equal content or makes a new one, and launches it. */
 export async function run(root: Root, request: RunRequest, broken: Promise<never>): Promise<BatchHandle> {
-  const suite = await loadSuite(request.suite, request.environmentOptions ? { environmentOptions: request.environmentOptions } : {});
-  const environment = await root.loadEnvironment(suite.environment);
+  const { suite, environment } = await openSuite(root, request.suite, request.environmentOptions);
   const cases = selectCases(suite.cases, request);
   const names = request.agents && request.agents.length > 0 ? request.agents : suite.defaults.agents;
   const agents = await Promise.all(names.map((name) => loadAgent(name, suite)));
@@ -49,7 +48,9 @@ function optionsOf(request: RunRequest): BatchOptions {
 async function onlyLastFailed(store: Store, suite: string, trials: readonly PlannedTrial[]): Promise<readonly PlannedTrial[]> {
   const [last] = await store.batches({ state: 'finished', suite, limit: 1 });
   if (!last) throw new NothingToRunError(`--last-failed needs a finished batch of suite ${suite}; there is none yet`);
-  const failed = new Set((await currentSummaries(store, last.id)).filter((summary) => summary.pass !== 'pass').map((summary) => `${summary.case}\n${summary.agent}`));
+  const failed = new Set(
+    (await currentSummaries(store, last.id)).filter((summary) => summary.pass !== 'pass').map((summary) => `${summary.case}\n${summary.agent}`),
+  );
   const chosen = trials.filter(({ kase, agent }) => failed.has(`${kase.kase.id}\n${agent.spec.name}`));
   if (chosen.length === 0) throw new NothingToRunError(`batch ${last.id} has no failed trial of these cases and agents`);
   return chosen;

@@ -1,7 +1,8 @@
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import { judgeGate } from '../report/gate.ts';
 import type { BatchRow, Store } from '../store/store.ts';
 
-/** Counts a batch. The gate is met when every scored trial passed and none was lost to the harness. */
+/** Counts a batch. A batch that is not finished has not met its gate. */
 export async function summarise(store: Store, batch: BatchRow, seconds: number, worlds: { readonly leased: number }): Promise<BatchSummary> {
   const rows = await store.trials(batch.id);
   const summaries = await currentSummaries(store, batch.id);
@@ -11,7 +12,7 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
   const cancelled = count((summary) => summary.ending === 'cancelled');
   let made = 0;
   for (const row of rows) made += row.attempt;
-  return {
+  const summary: BatchSummary = {
     type: 'summary',
     batch: batch.id,
     suite: batch.suite,
@@ -21,10 +22,11 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     undetermined: count((summary) => summary.pass === 'undetermined'),
     infraErrors,
     cancelled,
-    gate: infraErrors > 0 || summaries.length < rows.length ? 'infrastructure' : passed === rows.length ? 'met' : 'not_met',
+    gate: 'not_met',
     seconds: Math.round(seconds * 10) / 10,
     worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased },
   };
+  return { ...summary, gate: summaries.length < rows.length ? 'not_met' : judgeGate(summary) };
 }
 
 /** Summaries of a batch's trials with the verdict that is current: a regrade changes what counts, not what was recorded. */

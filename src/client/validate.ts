@@ -4,10 +4,10 @@ import type { TrialSummary } from '../domain/trial.ts';
 import { type Mutant, mutantsOf } from '../domain/mutants/mutants.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { contentHash } from '../suite/identity.ts';
-import { loadSuite } from '../suite/load-suite.ts';
 import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
 import type { Root } from '../worker/root.ts';
 import type { ValidationReport, ValidationResult } from './api.ts';
+import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { selectCases } from './select.ts';
 import { startBatch } from './start-batch.ts';
@@ -30,8 +30,7 @@ interface Variant extends PlannedTrial {
 
 /** Tests the cases before they test anybody: the reference must pass; a do-nothing agent and every mutant of the reference must fail. Each is a real trial. */
 export async function validate(root: Root, suiteName: string, options: ValidateOptions, broken: Promise<never>): Promise<ValidationReport> {
-  const suite = await loadSuite(suiteName);
-  const environment = await root.loadEnvironment(suite.environment);
+  const { suite, environment } = await openSuite(root, suiteName);
   const cases = selectCases(suite.cases, options.cases ? { cases: options.cases } : {});
   const variants = cases.flatMap((kase) => variantsOf(kase, environment, options.mutants ?? true));
   const plan = await planBatch({
@@ -63,7 +62,15 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
 
 function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutants: boolean): readonly Variant[] {
   const { kase: spec } = kase;
-  const reference: Variant = { id: 'reference', description: 'the reference solution', path: 'reference', kind: 'reference', kase, repetition: 1, agent: agentOf({ kind: 'reference', name: 'reference', version: '1' }) };
+  const reference: Variant = {
+    id: 'reference',
+    description: 'the reference solution',
+    path: 'reference',
+    kind: 'reference',
+    kase,
+    repetition: 1,
+    agent: agentOf({ kind: 'reference', name: 'reference', version: '1' }),
+  };
   const idle: Variant = {
     id: 'do-nothing',
     description: 'an agent that calls nothing and says nothing of substance',

@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../worker/config.ts';
 
@@ -60,13 +62,25 @@ export async function startWorkerProcess(config: Config, options: { readonly res
 async function startOnce(config: Config) {
   const source = fileURLToPath(new URL('../worker/child.ts', import.meta.url));
   const entry = existsSync(source) ? source : fileURLToPath(new URL('../worker/child.js', import.meta.url));
+  const logs = join(config.home, 'logs');
+  await mkdir(logs, { recursive: true });
+  const logFile = join(logs, 'worker.log');
+  // Not our own streams: standard output belongs to the command, and a warning of the SDK would tear a table that is being painted.
+  await using log = await open(logFile, 'a');
+  const { size: before } = await log.stat();
   // The configuration goes by message: it holds secrets, which arguments and environment would show to others.
-  const child = fork(entry, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], serialization: 'advanced', execArgv: [] });
+  const child = fork(entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv: [] });
   child.send(config, () => {});
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve());
     child.once('error', reject);
-    child.once('exit', (code, signal) => reject(new WorkerEndedError(`the worker could not start (${signal ?? `status ${code}`}); its message is above`)));
+    child.once('exit', async (code, signal) => {
+      const said = await readFile(logFile, 'utf8').then(
+        (text) => text.slice(before).trim().slice(-2_000),
+        () => '',
+      );
+      reject(new WorkerEndedError(`the worker could not start (${signal ?? `status ${code}`}); its log is ${logFile}${said ? `:\n${said}` : ''}`));
+    });
   });
   return child;
 }

@@ -3,15 +3,7 @@ import type { Json } from './json.ts';
 export type Judgement = 'pass' | 'fail' | 'undetermined';
 
 /** How a trial ended. Only `infra_error` and `cancelled` leave it without a verdict. */
-export type Ending =
-  | 'completed'
-  | 'agent_timeout'
-  | 'budget_exhausted'
-  | 'agent_error'
-  | 'user_error'
-  | 'cassette_miss'
-  | 'cancelled'
-  | 'infra_error';
+export type Ending = 'completed' | 'agent_timeout' | 'budget_exhausted' | 'agent_error' | 'user_error' | 'cassette_miss' | 'cancelled' | 'infra_error';
 
 /** One finding with its evidence, as a person reads it. */
 export interface Finding {
@@ -60,4 +52,11 @@ export interface Verdict {
   readonly graderVersion: string;
   /** Hash of the case that it was graded by. */
   readonly caseHash: string;
+}
+
+/** The first finding that is not a pass, as one sentence: a failure before what could not be determined. Null when all pass. */
+export function firstFinding(verdict: Verdict): string | null {
+  const findings = [verdict.outcome, verdict.constraints, verdict.effects].flatMap((view) => view.findings);
+  const finding = findings.find((one) => one.judgement === 'fail') ?? findings.find((one) => one.judgement === 'undetermined');
+  return finding?.message ?? null;
 }

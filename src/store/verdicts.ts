@@ -1,5 +1,5 @@
 import type { TrialSummary } from '../domain/trial.ts';
-import type { Verdict } from '../domain/verdict.ts';
+import { firstFinding, type Verdict } from '../domain/verdict.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
 import type { StoredVerdict } from './store.ts';
@@ -43,7 +43,6 @@ export async function listVerdicts(sql: Sql, trial: string): Promise<readonly St
 }
 
 function regraded(summary: TrialSummary, verdict: Verdict): TrialSummary {
-  const findings = [verdict.outcome, verdict.constraints, verdict.effects].flatMap((view) => view.findings);
   // A summary whose verdict stays as it was keeps the sentence that it was finished with.
   const same = summary.pass === verdict.pass && summary.outcome === verdict.outcome.judgement && summary.constraints === verdict.constraints.judgement;
   if (same && summary.effects === verdict.effects.judgement) return summary;
@@ -53,6 +52,6 @@ function regraded(summary: TrialSummary, verdict: Verdict): TrialSummary {
     outcome: verdict.outcome.judgement,
     constraints: verdict.constraints.judgement,
     effects: verdict.effects.judgement,
-    why: findings.find((finding) => finding.judgement !== 'pass')?.message ?? null,
+    why: firstFinding(verdict),
   };
 }

@@ -34,7 +34,12 @@ export async function createRoot(config: Config): Promise<Root> {
   const store = stack.use(await createStore({ url: config.store.url }));
   await store.migrate();
   const worlds = stack.use(
-    await createWorlds({ hosts: config.worldHosts, connections: config.worldConnections, failpoint: createFailpoints(config.failpoints), image: config.postgresImage }),
+    await createWorlds({
+      hosts: config.worldHosts,
+      connections: config.worldConnections,
+      failpoint: createFailpoints(config.failpoints),
+      image: config.postgresImage,
+    }),
   );
   const temporal = stack.use(await connectClient(config.temporal));
   const owned = stack.move();

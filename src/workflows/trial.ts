@@ -140,7 +140,12 @@ class TrialRun {
   }
 
   private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
-    const door = new Door({ tools: plan.tools, budget: plan.budget.calls, dispatch: (call, tool) => dispatchCall(at, call, tool), onChange: () => this.show(null) });
+    const door = new Door({
+      tools: plan.tools,
+      budget: plan.budget.calls,
+      dispatch: (call, tool) => dispatchCall(at, call, tool),
+      onChange: () => this.show(null),
+    });
     this.door = door;
     const end = plan.agent === 'script' ? await playScript(door, at) : await converse(plan, at);
     if (door.broken) throw door.broken;

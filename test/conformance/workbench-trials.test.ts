@@ -45,7 +45,10 @@ describe.skipIf(!datasets.met)(skipTitle('WorkBench tasks as trials: e-mail and 
     const { trials } = await testbed.run({ suite, agents: ['do-nothing'], concurrency: 16, keep: 'never' });
     expect(trials).toHaveLength(170);
     // The published verdicts say which tasks a run without any call solves.
-    const published = (await readFile(join(data, 'gold_mutations.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line) as Published);
+    const published = (await readFile(join(data, 'gold_mutations.jsonl'), 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Published);
     const solved = published.filter(({ domain, verdicts }) => domains.includes(domain) && verdicts.empty[0]).map(({ domain, row }) => `${domain} ${row}`);
     expect(solved).toHaveLength(22);
     const named = passed(trials).map((id) => id.replace(/-0*(\d+)$/, ' $1'));

@@ -51,7 +51,9 @@ describe('saved histories of earlier versions', async () => {
     const scheduled = events.find((event) => event.activityTaskScheduledEventAttributes);
     expect(scheduled?.activityTaskScheduledEventAttributes?.activityType?.name).toBe(file.startsWith('reference') ? 'operate' : 'converse');
     const changed = text.replaceAll(file.startsWith('reference') ? '"operate"' : '"converse"', '"another"');
-    await expect(Worker.runReplayHistory({ workflowBundle }, historyFromJSON(JSON.parse(changed)), workflowIdOf(file))).rejects.toThrow(DeterminismViolationError);
+    await expect(Worker.runReplayHistory({ workflowBundle }, historyFromJSON(JSON.parse(changed)), workflowIdOf(file))).rejects.toThrow(
+      DeterminismViolationError,
+    );
   });
 });
 

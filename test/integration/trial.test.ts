@@ -24,8 +24,25 @@ afterAll(async () => {
 async function runOne(name: string, agent: JsonObject, kase: JsonObject = {}): Promise<TrialSummary> {
   const suite = join(folder, name);
   await mkdir(join(suite, 'cases'), { recursive: true });
-  await writeFile(join(suite, 'suite.yaml'), stringify({ name, title: name, environment: 'support-desk', user: { name: 'mara', role: 'agent' }, clock: '2026-03-02T09:30:00+01:00', timezone: 'Europe/Berlin' }));
-  const plain = { title: name, kind: 'test', request: 'Do it.', expect: { outcomes: [{ name: 'nothing changed', effects: [] }] }, expects_nothing: true, reference: { steps: [], answer: 'Done.' } };
+  await writeFile(
+    join(suite, 'suite.yaml'),
+    stringify({
+      name,
+      title: name,
+      environment: 'support-desk',
+      user: { name: 'mara', role: 'agent' },
+      clock: '2026-03-02T09:30:00+01:00',
+      timezone: 'Europe/Berlin',
+    }),
+  );
+  const plain = {
+    title: name,
+    kind: 'test',
+    request: 'Do it.',
+    expect: { outcomes: [{ name: 'nothing changed', effects: [] }] },
+    expects_nothing: true,
+    reference: { steps: [], answer: 'Done.' },
+  };
   await writeFile(join(suite, 'cases', 'only.yaml'), stringify({ ...plain, ...kase }));
   await writeFile(join(suite, 'agent.yaml'), stringify({ name: 'agent', version: '1', ...agent }));
   const { trials } = await testbed.run({ suite, agents: [join(suite, 'agent.yaml')], keep: 'never' });
@@ -58,7 +75,10 @@ describe('an agent that is not well', () => {
     const comment = { tool: 'comment_ticket', args: { ticket_id: 214, body: 'Seen.', public: false } };
     const trial = await runOne('loops-then-writes', module('loops.ts', { parameters: { at: 30, last: comment } }), {
       budget: { calls: 30 },
-      expect: { outcomes: [{ name: 'commented', effects: [{ row: 'ticket_comments', change: 'insert', where: { ticket_id: 214, body: 'Seen.' } }] }], allowed: [{ row: 'tickets', change: 'update', where: { id: 214 }, only: ['updated_at', 'status'] }] },
+      expect: {
+        outcomes: [{ name: 'commented', effects: [{ row: 'ticket_comments', change: 'insert', where: { ticket_id: 214, body: 'Seen.' } }] }],
+        allowed: [{ row: 'tickets', change: 'update', where: { id: 214 }, only: ['updated_at', 'status'] }],
+      },
       expects_nothing: false,
     });
     expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 30, outcome: 'pass' });
@@ -108,7 +128,12 @@ describe('a module agent', () => {
 
   it('has a conversation of as many turns as the user has messages', async () => {
     const trial = await runOne('two-turns', module('two-turns.ts'), { request: undefined as never, turns: ['first', 'second'] });
-    expect((await recordOf(trial)).messages.map(({ from, text }) => `${from} ${text}`)).toEqual(['user first', 'agent 1: first', 'user second', 'agent 2: second']);
+    expect((await recordOf(trial)).messages.map(({ from, text }) => `${from} ${text}`)).toEqual([
+      'user first',
+      'agent 1: first',
+      'user second',
+      'agent 2: second',
+    ]);
   });
 });
 
@@ -144,7 +169,12 @@ describe('a trial', () => {
     const handle = testbed.root.temporal.workflow.getHandle(trials[0]?.trial ?? '');
     const { typedSearchAttributes } = await handle.describe();
     const names = typedSearchAttributes.getAll().map(({ key, value }) => [key.name, Array.isArray(value) ? value[0] : value]);
-    expect(Object.fromEntries(names)).toMatchObject({ TrialbedBatch: trials[0]?.batch, TrialbedCase: 'nothing-to-do', TrialbedAgent: 'reference', TrialbedEnding: 'completed' });
+    expect(Object.fromEntries(names)).toMatchObject({
+      TrialbedBatch: trials[0]?.batch,
+      TrialbedCase: 'nothing-to-do',
+      TrialbedAgent: 'reference',
+      TrialbedEnding: 'completed',
+    });
     const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
     expect(metadata.currentDetails).toContain('Verdict: pass');
   });

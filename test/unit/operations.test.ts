@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { classifyFailure, WORKER_SHUTDOWN } from '../../src/workflows/operations/classify.ts';
 import { IllegalTransitionError, isFinal, transition } from '../../src/workflows/operations/state.ts';
 
-const failure = (cause: Error, retryState: RetryState = RetryState.MAXIMUM_ATTEMPTS_REACHED) => new ActivityFailure('failed', 'operate', '1', retryState, 'worker', cause);
-const timeout = (type: 'SCHEDULE_TO_START' | 'START_TO_CLOSE' | 'SCHEDULE_TO_CLOSE' | 'HEARTBEAT') => failure(new TimeoutFailure('timed out', undefined, type), RetryState.TIMEOUT);
+const failure = (cause: Error, retryState: RetryState = RetryState.MAXIMUM_ATTEMPTS_REACHED) =>
+  new ActivityFailure('failed', 'operate', '1', retryState, 'worker', cause);
+const timeout = (type: 'SCHEDULE_TO_START' | 'START_TO_CLOSE' | 'SCHEDULE_TO_CLOSE' | 'HEARTBEAT') =>
+  failure(new TimeoutFailure('timed out', undefined, type), RetryState.TIMEOUT);
 const definite = ['rate_limited'];
 
 describe('what Temporal reports of an operation', () => {

@@ -102,7 +102,11 @@ class Conversation {
     const message = parsed.data;
     switch (message.type) {
       case 'ready':
-        this.send({ type: 'start', file: this.options.file, session: { instructions: this.options.instructions, tools: this.options.tools, parameters: this.options.parameters } });
+        this.send({
+          type: 'start',
+          file: this.options.file,
+          session: { instructions: this.options.instructions, tools: this.options.tools, parameters: this.options.parameters },
+        });
         return;
       case 'done':
         // Calls that the agent did not wait for are still carried out and what it said is still stored.
@@ -163,9 +167,12 @@ class Conversation {
   private resume(): void {
     this.runningSince = performance.now();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.finish('agent_timeout', 'agent_timeout', `The agent used up its ${this.options.wallMs} ms.`);
-    }, Math.max(0, this.options.wallMs - this.agentMs));
+    this.timer = setTimeout(
+      () => {
+        this.finish('agent_timeout', 'agent_timeout', `The agent used up its ${this.options.wallMs} ms.`);
+      },
+      Math.max(0, this.options.wallMs - this.agentMs),
+    );
   }
 
   private pause(): void {

@@ -3,7 +3,13 @@ import { z } from 'zod';
 /** What an agent's process says to its host, one JSON message each. Everything in it is the agent's and not to be trusted. */
 export const childMessage = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('ready') }),
-  z.strictObject({ type: z.literal('call'), n: z.int().nonnegative(), tool: z.string().max(1000), args: z.unknown(), idempotencyKey: z.string().min(1).max(255).nullable() }),
+  z.strictObject({
+    type: z.literal('call'),
+    n: z.int().nonnegative(),
+    tool: z.string().max(1000),
+    args: z.unknown(),
+    idempotencyKey: z.string().min(1).max(255).nullable(),
+  }),
   z.strictObject({ type: z.literal('receive'), n: z.int().nonnegative() }),
   z.strictObject({ type: z.literal('reply'), n: z.int().nonnegative(), text: z.string().max(1_000_000), data: z.record(z.string(), z.json()).nullable() }),
   z.strictObject({ type: z.literal('done') }),
@@ -14,5 +20,9 @@ export type ChildMessage = z.output<typeof childMessage>;
 
 /** What the host says to the agent's process. */
 export type HostMessage =
-  | { readonly type: 'start'; readonly file: string; readonly session: { readonly instructions: string; readonly tools: readonly unknown[]; readonly parameters: unknown } }
+  | {
+      readonly type: 'start';
+      readonly file: string;
+      readonly session: { readonly instructions: string; readonly tools: readonly unknown[]; readonly parameters: unknown };
+    }
   | { readonly type: 'answer'; readonly n: number; readonly value: unknown };
