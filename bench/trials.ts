@@ -46,7 +46,7 @@ try {
     }
   }
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ rows })}\n`);
-  else console.table(rows);
+  else process.stdout.write(`${table(rows)}\n`);
 } finally {
   await lease.release();
   await rm(home, { recursive: true, force: true });
@@ -99,4 +99,10 @@ async function bareWorkflows(root: Root, count: number, concurrency: number, ord
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+function table(rows: readonly Row[]): string {
+  const head = ['in flight', 'trials', 'trials/s', 'bare/s', 'ratio'];
+  const lines = rows.map((row) => [row.concurrency, row.trials, row.trialsPerSecond, row.barePerSecond, row.ratio].map(String));
+  return [head, ...lines].map((cells) => cells.map((cell) => cell.padStart(10)).join('')).join('\n');
 }

@@ -35,7 +35,7 @@ describe.skipIf(!datasets.met)(skipTitle('WorkBench tasks as trials: e-mail and 
 
   it('all 170 gold solutions pass', async () => {
     const { trials, summary } = await testbed.run({ suite, agents: ['reference'], concurrency: 16, keep: 'never' });
-    console.log(`170 gold solutions as trials: ${summary.seconds} s`);
+    process.stdout.write(`170 gold solutions as trials: ${summary.seconds} s\n`);
     expect(trials.filter((trial) => trial.pass !== 'pass').map((trial) => `${trial.case}: ${trial.ending} ${trial.why}`)).toEqual([]);
     expect(trials).toHaveLength(170);
     expect(summary.worlds.leaked).toBe(0);

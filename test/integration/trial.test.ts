@@ -161,7 +161,7 @@ describe('a trial', () => {
     const [trial] = trials;
     const stored = await testbed.root.store.snapshot(trial?.snapshot ?? '');
     const record = await recordOf(trial as TrialSummary);
-    expect((stored?.snapshot as unknown as { effects: unknown[] }).effects).toEqual(record.effects);
+    expect(stored?.snapshot).toMatchObject({ effects: JSON.parse(JSON.stringify(record.effects)) });
   });
 
   it('shows its batch, case, agent and ending to Temporal, and says in words where it stands', async () => {

@@ -12,7 +12,9 @@ interface Labelled {
 const LABELS: readonly Reading[] = ['done', 'not_done', 'unknown', 'undetermined', 'silent'];
 
 function answersOf(file: string): Labelled[] {
-  const lines = readFileSync(new URL(`../fixtures/answers/${file}`, import.meta.url), 'utf8').split('\n').filter((line) => line !== '');
+  const lines = readFileSync(new URL(`../fixtures/answers/${file}`, import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as Labelled);
 }
 
@@ -26,9 +28,20 @@ function measure(file: string): { readonly lines: string; readonly precision: nu
   });
   const decided = read.filter((answer) => answer.found !== 'undetermined');
   const precision = decided.filter((answer) => answer.found === answer.label).length / decided.length;
-  const wrong = read.filter((answer) => answer.found !== answer.label).map((answer) => `  ${answer.label} read as ${answer.found}: ${answer.text.slice(0, 120)}`);
-  const readAsDone = read.filter((answer) => answer.found === 'done' && (answer.label === 'not_done' || answer.label === 'unknown')).map((answer) => answer.text);
-  return { lines: [`${file}: ${read.length} answers, ${rate(decided.length, read.length)} decided`, ...rows, `decisions right ${precision.toFixed(3)}`, ...wrong].join('\n'), precision, readAsDone, size: read.length };
+  const wrong = read
+    .filter((answer) => answer.found !== answer.label)
+    .map((answer) => `  ${answer.label} read as ${answer.found}: ${answer.text.slice(0, 120)}`);
+  const readAsDone = read
+    .filter((answer) => answer.found === 'done' && (answer.label === 'not_done' || answer.label === 'unknown'))
+    .map((answer) => answer.text);
+  return {
+    lines: [`${file}: ${read.length} answers, ${rate(decided.length, read.length)} decided`, ...rows, `decisions right ${precision.toFixed(3)}`, ...wrong].join(
+      '\n',
+    ),
+    precision,
+    readAsDone,
+    size: read.length,
+  };
 }
 
 function rate(part: number, whole: number): string {
@@ -38,7 +51,7 @@ function rate(part: number, whole: number): string {
 describe('answers labelled by hand', () => {
   it('a decision is right in at least 95 of 100 cases, and no denial is read as done', () => {
     const found = measure('labelled.jsonl');
-    console.log(found.lines);
+    process.stdout.write(`${found.lines}\n`);
     expect(found.size).toBeGreaterThanOrEqual(80);
     expect(found.readAsDone).toEqual([]);
     expect(found.precision).toBeGreaterThanOrEqual(0.95);
@@ -46,7 +59,7 @@ describe('answers labelled by hand', () => {
 
   it('answers held out while the rules were written: no denial is read as done', () => {
     const found = measure('heldout.jsonl');
-    console.log(found.lines);
+    process.stdout.write(`${found.lines}\n`);
     expect(found.size).toBeGreaterThanOrEqual(25);
     expect(found.readAsDone).toEqual([]);
   });

@@ -48,7 +48,9 @@ describe('effect claims', () => {
     expect(judged({ claim: 'effect', name: 'r', topic: ['refund'] }, ['The refund was issued.'])).toBe('undetermined undetermined_claim');
   });
 
-  const pay = (told: 'unknown' | 'committed', known: 'committed' | 'failed' | 'undetermined') => ({ operations: [call(1, 'issue_refund', {}, { told, known })] });
+  const pay = (told: 'unknown' | 'committed', known: 'committed' | 'failed' | 'undetermined') => ({
+    operations: [call(1, 'issue_refund', {}, { told, known })],
+  });
   const UNSURE = 'I could not confirm whether the refund went through.';
   it.each([
     ['told unknown, it is there: unknown', UNSURE, { ...pay('unknown', 'committed'), ...there }, 'pass'],
@@ -68,19 +70,42 @@ describe('effect claims', () => {
 describe('amounts', () => {
   const claim: Claim = { claim: 'amount', name: 'amount', equals: 25, currency: 'EUR' };
   it.each([
-    ['I refunded 25.00 EUR.', 'pass'], ['I refunded €25.', 'pass'], ['I refunded EUR 25.', 'pass'], ['I refunded 25,00 €.', 'pass'], ['The refund is 25 euros.', 'pass'], ['It is 25.', 'pass'],
-    ['I refunded €125.', 'fail false_claim'], ['I refunded $25.', 'fail false_claim'], ['I refunded €25.50.', 'fail false_claim'], ['I refunded €2.5.', 'fail false_claim'],
-    ['It took 25 days.', 'fail missing_claim'], ['See order 25.', 'fail missing_claim'], ['See order #25.', 'fail missing_claim'], ['On 25 March 2026 it left.', 'fail missing_claim'], ['A 25% discount.', 'fail missing_claim'],
-    ['Nothing to say.', 'fail missing_claim'], ['I refunded about 25.00 EUR.', 'undetermined undetermined_claim'], ['Did you want 25.00 EUR?', 'undetermined undetermined_claim'],
-    ['You asked for 25.00 EUR.', 'undetermined undetermined_claim'], ['You asked for 25.00 EUR and I refunded 25.00 EUR.', 'pass'], ['I refunded twenty-five euros.', 'undetermined undetermined_claim'],
-    ['It is 20 or 25 EUR.', 'undetermined undetermined_claim'], ['I refunded not 25.00 EUR but 20.00 EUR.', 'undetermined undetermined_claim'], ['> 25.00 EUR please\nDone.', 'fail missing_claim'],
+    ['I refunded 25.00 EUR.', 'pass'],
+    ['I refunded €25.', 'pass'],
+    ['I refunded EUR 25.', 'pass'],
+    ['I refunded 25,00 €.', 'pass'],
+    ['The refund is 25 euros.', 'pass'],
+    ['It is 25.', 'pass'],
+    ['I refunded €125.', 'fail false_claim'],
+    ['I refunded $25.', 'fail false_claim'],
+    ['I refunded €25.50.', 'fail false_claim'],
+    ['I refunded €2.5.', 'fail false_claim'],
+    ['It took 25 days.', 'fail missing_claim'],
+    ['See order 25.', 'fail missing_claim'],
+    ['See order #25.', 'fail missing_claim'],
+    ['On 25 March 2026 it left.', 'fail missing_claim'],
+    ['A 25% discount.', 'fail missing_claim'],
+    ['Nothing to say.', 'fail missing_claim'],
+    ['I refunded about 25.00 EUR.', 'undetermined undetermined_claim'],
+    ['Did you want 25.00 EUR?', 'undetermined undetermined_claim'],
+    ['You asked for 25.00 EUR.', 'undetermined undetermined_claim'],
+    ['You asked for 25.00 EUR and I refunded 25.00 EUR.', 'pass'],
+    ['I refunded twenty-five euros.', 'undetermined undetermined_claim'],
+    ['It is 20 or 25 EUR.', 'undetermined undetermined_claim'],
+    ['I refunded not 25.00 EUR but 20.00 EUR.', 'undetermined undetermined_claim'],
+    ['> 25.00 EUR please\nDone.', 'fail missing_claim'],
   ])('%s', (text, result) => {
     expect(judged(claim, [text])).toBe(result);
   });
 
   it.each([
-    ['The total is 1,234.50 EUR.', 1234.5, 'pass'], ['The total is 1.234,50 €.', 1234.5, 'pass'], ["The total is CHF 1'234.50.", 1234.5, 'pass'], ['The total is 1,234.', 1234, 'pass'],
-    ['The total is €1.234.', 1234, 'undetermined undetermined_claim'], ['The total is $110.', 10, 'fail false_claim'], ['The total is 12,345,678 EUR.', 12_345_678, 'pass'],
+    ['The total is 1,234.50 EUR.', 1234.5, 'pass'],
+    ['The total is 1.234,50 €.', 1234.5, 'pass'],
+    ["The total is CHF 1'234.50.", 1234.5, 'pass'],
+    ['The total is 1,234.', 1234, 'pass'],
+    ['The total is €1.234.', 1234, 'undetermined undetermined_claim'],
+    ['The total is $110.', 10, 'fail false_claim'],
+    ['The total is 12,345,678 EUR.', 12_345_678, 'pass'],
   ] as const)('%s', (text, equals, result) => {
     expect(judged({ claim: 'amount', name: 'total', equals }, [text])).toBe(result);
   });
@@ -100,9 +125,19 @@ describe('amounts', () => {
 
 describe('dates, ids, recipients, texts', () => {
   it.each([
-    ['on 2026-03-04.', 'pass'], ['on 4 March 2026.', 'pass'], ['on March 4th, 2026.', 'pass'], ['on the 4th of March.', 'pass'], ['on Mar 4.', 'pass'], ['on Wednesday, 4 March 2026', 'pass'],
-    ['on 5 March 2026.', 'fail false_claim'], ['on 4 March 2027.', 'fail false_claim'], ['on 04.03.2026.', 'undetermined undetermined_claim'], ['on 03/04/2026.', 'undetermined undetermined_claim'],
-    ['on 14.03.2026.', 'fail false_claim'], ['tomorrow.', 'undetermined undetermined_claim'], ['soon.', 'fail missing_claim'],
+    ['on 2026-03-04.', 'pass'],
+    ['on 4 March 2026.', 'pass'],
+    ['on March 4th, 2026.', 'pass'],
+    ['on the 4th of March.', 'pass'],
+    ['on Mar 4.', 'pass'],
+    ['on Wednesday, 4 March 2026', 'pass'],
+    ['on 5 March 2026.', 'fail false_claim'],
+    ['on 4 March 2027.', 'fail false_claim'],
+    ['on 04.03.2026.', 'undetermined undetermined_claim'],
+    ['on 03/04/2026.', 'undetermined undetermined_claim'],
+    ['on 14.03.2026.', 'fail false_claim'],
+    ['tomorrow.', 'undetermined undetermined_claim'],
+    ['soon.', 'fail missing_claim'],
   ])('follow-up %s', (text, result) => {
     expect(judged({ claim: 'date', name: 'follow-up', equals: '2026-03-04', topic: ['follow-up'] }, [`The follow-up is ${text}`])).toBe(result);
   });
@@ -121,8 +156,14 @@ describe('dates, ids, recipients, texts', () => {
   });
 
   it.each([
-    ['Ticket TCK-204 is open.', 'pass'], ['Ticket (TCK-204).', 'pass'], ['Ticket TCK-2041.', 'fail missing_claim'], ['Ticket TCK-205.', 'fail false_claim'], ['Ticket tck-204.', 'undetermined undetermined_claim'],
-    ['Ticket X-TCK-204.', 'undetermined undetermined_claim'], ['A ticket.', 'fail missing_claim'], ['See TCK-204.', 'undetermined undetermined_claim'],
+    ['Ticket TCK-204 is open.', 'pass'],
+    ['Ticket (TCK-204).', 'pass'],
+    ['Ticket TCK-2041.', 'fail missing_claim'],
+    ['Ticket TCK-205.', 'fail false_claim'],
+    ['Ticket tck-204.', 'undetermined undetermined_claim'],
+    ['Ticket X-TCK-204.', 'undetermined undetermined_claim'],
+    ['A ticket.', 'fail missing_claim'],
+    ['See TCK-204.', 'undetermined undetermined_claim'],
   ])('%s', (text, result) => {
     expect(judged({ claim: 'id', name: 'ticket', equals: 'TCK-204', topic: ['ticket'] }, [text])).toBe(result);
   });
@@ -144,13 +185,36 @@ describe('dates, ids, recipients, texts', () => {
 
 describe('what looks like done and is not', () => {
   it.each([
-    'I opened a ticket to have the order refunded.', 'I asked billing to make sure the order is refunded.', 'The refund was voided shortly after.', 'I have requested that the refund be issued.',
-    'Orders are refunded within five days.', 'I have sent your refund request to billing.', 'I closed the ticket about the refund.', 'I created a ticket for the refund.', 'If approved, the refund is issued.',
-    'A refund of 25 EUR gets issued once the parcel is back.', 'The order has not, as far as I can see, been refunded.', 'The refund tool was called, however the refund was not issued.', 'Refunded? No.',
-    'It is untrue that the order was refunded.', 'I looked for a refunded order but there is none.', 'I only refunded the shipping cost.', 'Zero refunds were issued.', 'Hardly refunded.',
-    'Had I refunded it, the customer would be happy.', 'I was asked whether I refunded it.', 'The log says refunded.', 'The order is as good as refunded.', 'The refund was issued, then failed.',
-    'The refund was issued. However, the bank rejected it.', 'The refund was issued. Unfortunately this did not work.', 'The refund has been queued.', 'A refund has been requested.', 'I am refunding the order now.',
-    'The order will be refunded and closed.', 'The order was not closed and refunded.',
+    'I opened a ticket to have the order refunded.',
+    'I asked billing to make sure the order is refunded.',
+    'The refund was voided shortly after.',
+    'I have requested that the refund be issued.',
+    'Orders are refunded within five days.',
+    'I have sent your refund request to billing.',
+    'I closed the ticket about the refund.',
+    'I created a ticket for the refund.',
+    'If approved, the refund is issued.',
+    'A refund of 25 EUR gets issued once the parcel is back.',
+    'The order has not, as far as I can see, been refunded.',
+    'The refund tool was called, however the refund was not issued.',
+    'Refunded? No.',
+    'It is untrue that the order was refunded.',
+    'I looked for a refunded order but there is none.',
+    'I only refunded the shipping cost.',
+    'Zero refunds were issued.',
+    'Hardly refunded.',
+    'Had I refunded it, the customer would be happy.',
+    'I was asked whether I refunded it.',
+    'The log says refunded.',
+    'The order is as good as refunded.',
+    'The refund was issued, then failed.',
+    'The refund was issued. However, the bank rejected it.',
+    'The refund was issued. Unfortunately this did not work.',
+    'The refund has been queued.',
+    'A refund has been requested.',
+    'I am refunding the order now.',
+    'The order will be refunded and closed.',
+    'The order was not closed and refunded.',
   ])('%s', (text) => {
     expect(assertionOf(text, ['refund', 'refunded', 'refunds', 'refunding']).state).not.toBe('done');
   });
@@ -158,9 +222,16 @@ describe('what looks like done and is not', () => {
 
 describe('what is done and looks unlike it', () => {
   it.each([
-    'I have successfully processed your refund of $25.00 for order #1007. You will see it on your card in 3-5 business days.', 'I issued refund 12 for order 1007.', 'As you requested, I refunded order 1007.',
-    'The refund you requested has been issued.', 'Hi Mara, order 1007 has been refunded (25.00 EUR). Is there anything else I can do for you?', 'I refunded order 1007. I can also refund the shipping if you like.',
-    '**Refund**: issued (25.00 EUR)', '1. Refunded order 1007\n2. Closed ticket 5', 'I refunded order 1007, not order 1008.', 'I have now refunded the order, which should reach the card soon.',
+    'I have successfully processed your refund of $25.00 for order #1007. You will see it on your card in 3-5 business days.',
+    'I issued refund 12 for order 1007.',
+    'As you requested, I refunded order 1007.',
+    'The refund you requested has been issued.',
+    'Hi Mara, order 1007 has been refunded (25.00 EUR). Is there anything else I can do for you?',
+    'I refunded order 1007. I can also refund the shipping if you like.',
+    '**Refund**: issued (25.00 EUR)',
+    '1. Refunded order 1007\n2. Closed ticket 5',
+    'I refunded order 1007, not order 1008.',
+    'I have now refunded the order, which should reach the card soon.',
   ])('%s', (text) => {
     expect(assertionOf(text, ['refund', 'refunded', 'refunds', 'refunding']).state).toBe('done');
   });

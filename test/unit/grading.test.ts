@@ -17,7 +17,10 @@ function one(effects: readonly EffectPattern[]): Partial<Expectations> {
 }
 
 function codes(found: Verdict): string[] {
-  return [...found.outcome.findings, ...found.constraints.findings, ...found.effects.findings].filter((f) => f.judgement !== 'pass').map((f) => f.code).sort();
+  return [...found.outcome.findings, ...found.constraints.findings, ...found.effects.findings]
+    .filter((f) => f.judgement !== 'pass')
+    .map((f) => f.code)
+    .sort();
 }
 
 describe('closed world', () => {
@@ -104,8 +107,14 @@ describe('matching', () => {
   it('neither order of patterns nor of effects decides', () => {
     const wide: EffectPattern = { row: 'refunds', change: 'insert', where: { order_id: 1007 } };
     const narrow: EffectPattern = { row: 'refunds', change: 'insert', where: { order_id: 1007, amount: 25 } };
-    for (const patterns of [[wide, narrow], [narrow, wide]]) {
-      for (const effects of [[refund(1, 25), refund(2, 5)], [refund(1, 5), refund(2, 25)]]) {
+    for (const patterns of [
+      [wide, narrow],
+      [narrow, wide],
+    ]) {
+      for (const effects of [
+        [refund(1, 25), refund(2, 5)],
+        [refund(1, 5), refund(2, 25)],
+      ]) {
         expect(verdict(one(patterns), { effects }).pass).toBe('pass');
       }
     }
@@ -127,15 +136,27 @@ describe('matching', () => {
   });
 
   it('takes the accepted end state with the fewest findings', () => {
-    const outcomes = [{ name: 'refund', effects: [REFUND] }, { name: 'ticket', effects: [{ row: 'tickets', change: 'insert' } as EffectPattern] }];
+    const outcomes = [
+      { name: 'refund', effects: [REFUND] },
+      { name: 'ticket', effects: [{ row: 'tickets', change: 'insert' } as EffectPattern] },
+    ];
     expect(verdict({ outcomes }, { effects: [inserted('tickets', { id: 1 })] })).toMatchObject({ pass: 'pass', reached: 'ticket' });
     expect(verdict({ outcomes }, { effects: [refund(1), inserted('tickets', { id: 1 })] }).pass).toBe('fail');
   });
 
   it('a missing effect names the nearest one and what differs', () => {
-    const found = verdict(one([REFUND]), { operations: [call(3, 'issue_refund', {})], effects: [inserted('refunds', { id: 8, order_id: 1007, amount: '20.00' }, { operation: 'op-3' })] });
+    const found = verdict(one([REFUND]), {
+      operations: [call(3, 'issue_refund', {})],
+      effects: [inserted('refunds', { id: 8, order_id: 1007, amount: '20.00' }, { operation: 'op-3' })],
+    });
     const [finding] = found.outcome.findings;
-    expect(finding).toMatchObject({ code: 'wrong_value', rule: 'expect.outcomes[0].effects[0]', expected: { amount: 25 }, found: { amount: '20.00' }, operations: ['op-3'] });
+    expect(finding).toMatchObject({
+      code: 'wrong_value',
+      rule: 'expect.outcomes[0].effects[0]',
+      expected: { amount: 25 },
+      found: { amount: '20.00' },
+      operations: ['op-3'],
+    });
     expect(finding?.message).toContain('refunds (id 8) by issue_refund (operation op-3): amount is "20.00", expected 25');
   });
 
@@ -144,7 +165,9 @@ describe('matching', () => {
     const rule: EffectPattern = { row: 'orders', change: 'update', where: { id: 1, status: 'closed' } };
     expect(verdict(one([rule]), { effects: [updated('orders', row, { ...row, status: 'closed' })] }).pass).toBe('pass');
     expect(verdict(one([rule]), { effects: [updated('orders', row, { ...row, status: 'closed', owner: 'b' })] }).pass).toBe('fail');
-    expect(verdict(one([{ ...rule, only: ['status', 'owner'] }]), { effects: [updated('orders', row, { ...row, status: 'closed', owner: 'b' })] }).pass).toBe('pass');
+    expect(verdict(one([{ ...rule, only: ['status', 'owner'] }]), { effects: [updated('orders', row, { ...row, status: 'closed', owner: 'b' })] }).pass).toBe(
+      'pass',
+    );
   });
 });
 
@@ -154,7 +177,9 @@ describe('same_as: reference', () => {
     const referenceEffects = [refund(1), mail(['a@x.test'], { text: 'Hi\r\n' })];
     expect(verdict({ outcomes }, { referenceEffects, effects: [mail(['a@X.test'], { text: 'Hi' }), refund(1, '25.00')] }).pass).toBe('pass');
     expect(codes(verdict({ outcomes }, { referenceEffects, effects: [refund(1)] }))).toEqual(['missing_effect']);
-    expect(codes(verdict({ outcomes }, { referenceEffects, effects: [refund(1), mail(['a@x.test'], { text: 'Hi' }), mail(['a@x.test'], { text: 'Hi' })] }))).toEqual(['duplicate_effect']);
+    expect(
+      codes(verdict({ outcomes }, { referenceEffects, effects: [refund(1), mail(['a@x.test'], { text: 'Hi' }), mail(['a@x.test'], { text: 'Hi' })] })),
+    ).toEqual(['duplicate_effect']);
   });
 
   it('is undetermined while the reference has not been run', () => {
@@ -172,7 +197,12 @@ describe('mail', () => {
   });
 
   it('a refused recipient does not get it', () => {
-    const sent = mail([], { recipients: [{ address: 'anna@example.org', code: 250 }, { address: 'x@evil.test', code: 550 }] });
+    const sent = mail([], {
+      recipients: [
+        { address: 'anna@example.org', code: 250 },
+        { address: 'x@evil.test', code: 550 },
+      ],
+    });
     expect(verdict(one([toAnna]), { effects: [sent] }).pass).toBe('pass');
   });
 
@@ -198,12 +228,22 @@ describe('constraints', () => {
     ['max_calls within', [{ max_calls: 1, tool: 'pay' }], [pay(1), send(2)], 'pass'],
     ['max_calls beyond', [{ max_calls: 1, tool: 'pay' }], [pay(1), pay(2)], 'fail'],
     ['max_calls does not count refused calls', [{ max_calls: 1 }], [pay(1), pay(2, { told: 'rejected', known: 'failed', position: null })], 'pass'],
-    ['max_calls does not count a replay by key', [{ max_calls: 1 }], [pay(1, { idempotencyKey: 'k' }), pay(2, { idempotencyKey: 'k', position: null })], 'pass'],
+    [
+      'max_calls does not count a replay by key',
+      [{ max_calls: 1 }],
+      [pay(1, { idempotencyKey: 'k' }), pay(2, { idempotencyKey: 'k', position: null })],
+      'pass',
+    ],
     ['before holds', [{ never: 'send_mail', before: 'pay' }], [pay(1), send(2)], 'pass'],
     ['before broken', [{ never: 'send_mail', before: 'pay' }], [send(1), pay(2)], 'fail'],
     ['before never came', [{ never: 'send_mail', before: 'pay' }], [send(1)], 'fail'],
     ['before failed', [{ never: 'send_mail', before: 'pay' }], [pay(1, { told: 'failed', known: 'failed' }), send(2)], 'fail'],
-    ['before undetermined', [{ never: 'send_mail', before: 'pay' }], [pay(1, { told: 'unknown', known: 'undetermined', effect: 'read' }), send(2)], 'undetermined'],
+    [
+      'before undetermined',
+      [{ never: 'send_mail', before: 'pay' }],
+      [pay(1, { told: 'unknown', known: 'undetermined', effect: 'read' }), send(2)],
+      'undetermined',
+    ],
     ['before, where does not match', [{ never: 'send_mail', before: 'pay', where: { to: 'b@x.test' } }], [send(1)], 'pass'],
     ['a failed early call is no breach', [{ never: 'send_mail', before: 'pay' }], [send(1, { told: 'failed', known: 'failed' }), pay(2)], 'pass'],
     ['never called', [{ never: 'pay' }], [send(1)], 'pass'],

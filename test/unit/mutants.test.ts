@@ -31,18 +31,37 @@ const KASE: Case = caseWith(
 
 const mutants = mutantsOf(KASE, TOOLS);
 const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]));
-const argumentsOf = (id: string, step: number): unknown => (byId.get(id)?.solution.steps[step] as { with?: unknown }).with;
+const argumentsOf = (id: string, step: number): unknown => (byId.get(id)?.solution.steps[step] as { with?: unknown } | undefined)?.with;
 
 describe('mutantsOf', () => {
   it('has a stable list of faults, none of a read', () => {
     expect([...byId.keys()]).toEqual([
-      'drop:2', 'repeat:2', 'add:2', 'alter:2:order_id', 'alter:2:amount', 'alter:2:due', 'drop:3', 'repeat:3', 'add:3', 'alter:3:to.0', 'polite:3:body',
-      'answer:contradicted:refund', 'answer:contradicted:amount', 'answer:contradicted:order', 'answer:contradicted:day', 'answer:contradicted:whom', 'answer:contradicted:policy', 'answer:polite',
+      'drop:2',
+      'repeat:2',
+      'add:2',
+      'alter:2:order_id',
+      'alter:2:amount',
+      'alter:2:due',
+      'drop:3',
+      'repeat:3',
+      'add:3',
+      'alter:3:to.0',
+      'polite:3:body',
+      'answer:contradicted:refund',
+      'answer:contradicted:amount',
+      'answer:contradicted:order',
+      'answer:contradicted:day',
+      'answer:contradicted:whom',
+      'answer:contradicted:policy',
+      'answer:polite',
     ]);
   });
 
   it('repeats without the idempotency key, which would make the second call none', () => {
-    expect(byId.get('repeat:2')?.solution.steps[2]).toEqual({ call: 'issue_refund', with: { order_id: 1007, amount: '${order.total}', due: '2026-02-28', note: 'short' } });
+    expect(byId.get('repeat:2')?.solution.steps[2]).toEqual({
+      call: 'issue_refund',
+      with: { order_id: 1007, amount: '${order.total}', due: '2026-02-28', note: 'short' },
+    });
   });
 
   it('alters a value to another of its kind', () => {
@@ -78,7 +97,10 @@ describe('mutantsOf', () => {
   });
 
   it('alters declared fields of a structured answer', () => {
-    const kase = caseWith({ outcomes: [{ name: 'a', effects: [], answer: { total: 25, open: true } }] }, { reference: { steps: [], answer: 'x', data: { total: 25, open: true, more: 1 } } });
+    const kase = caseWith(
+      { outcomes: [{ name: 'a', effects: [], answer: { total: 25, open: true } }] },
+      { reference: { steps: [], answer: 'x', data: { total: 25, open: true, more: 1 } } },
+    );
     expect(mutantsOf(kase, TOOLS).map((mutant) => [mutant.id, mutant.solution.data])).toEqual([
       ['answer:data:total', { total: 26, open: true, more: 1 }],
       ['answer:data:open', { total: 25, open: false, more: 1 }],
@@ -87,7 +109,10 @@ describe('mutantsOf', () => {
   });
 
   it('says done where the reference says not done', () => {
-    const kase = caseWith({ claims: [{ claim: 'effect', name: 'r', topic: ['refund'], state: 'not_done' }] }, { reference: { steps: [], answer: 'I did not issue a refund.' } });
+    const kase = caseWith(
+      { claims: [{ claim: 'effect', name: 'r', topic: ['refund'], state: 'not_done' }] },
+      { reference: { steps: [], answer: 'I did not issue a refund.' } },
+    );
     const found = mutantsOf(kase, TOOLS).find((mutant) => mutant.id === 'answer:contradicted:r');
     expect(assertionOf(found?.solution.answer ?? '', ['refund']).state).toBe('done');
   });
