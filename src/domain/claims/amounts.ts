@@ -4,6 +4,7 @@ import type { Candidate } from './candidates.ts';
 
 /** Amounts of money in a sentence against the one that is expected. A bare number counts where it is equal and names nothing else (an order, days, a percentage). */
 export function amountsIn(sentence: string, expected: number, currency: string | undefined): Candidate[] {
+  if (!/\d/.test(sentence)) return [];
   const wanted = decimalOf(expected);
   const taken = datesIn(sentence);
   const found: Candidate[] = [];
@@ -26,12 +27,28 @@ export function amountsIn(sentence: string, expected: number, currency: string |
 
 /** Whether a sentence writes an amount of money in words, which these rules do not read. */
 export function amountInWords(sentence: string): boolean {
-  return /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand)\b[\s-](?:and |\p{L}+[\s-]){0,4}?(?:euros?|dollars?|pounds?|francs?|cents?|eur|usd|gbp|chf)\b/iu.test(sentence);
+  return /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\p{L}+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand)\b[\s-](?:and |\p{L}+[\s-]){0,4}?(?:euros?|dollars?|pounds?|francs?|cents?|eur|usd|gbp|chf)\b/iu.test(
+    sentence,
+  );
 }
 
 const SYMBOLS: { readonly [symbol: string]: readonly string[] } = {
-  '€': ['EUR'], euro: ['EUR'], euros: ['EUR'], $: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD', 'MXN'], us$: ['USD'], dollar: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD'],
-  dollars: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD'], '£': ['GBP'], pound: ['GBP'], pounds: ['GBP'], '¥': ['JPY', 'CNY'], yen: ['JPY'], '₹': ['INR'], franc: ['CHF'], francs: ['CHF'], kr: ['SEK', 'NOK', 'DKK'],
+  '€': ['EUR'],
+  euro: ['EUR'],
+  euros: ['EUR'],
+  $: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD', 'MXN'],
+  us$: ['USD'],
+  dollar: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD'],
+  dollars: ['USD', 'CAD', 'AUD', 'NZD', 'SGD', 'HKD'],
+  '£': ['GBP'],
+  pound: ['GBP'],
+  pounds: ['GBP'],
+  '¥': ['JPY', 'CNY'],
+  yen: ['JPY'],
+  '₹': ['INR'],
+  franc: ['CHF'],
+  francs: ['CHF'],
+  kr: ['SEK', 'NOK', 'DKK'],
 };
 const CODES = 'EUR|USD|GBP|CHF|JPY|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|INR|CNY|BRL|MXN|ZAR|SGD|HKD|KRW|TRY';
 const UNITS = `US\\$|€|\\$|£|¥|₹|euros?|dollars?|pounds?|yen|francs?|kr|${CODES}`;
@@ -70,8 +87,12 @@ function codesOf(unit: string | undefined): readonly string[] | null {
 
 function namesSomethingElse(before: string, after: string): boolean {
   return (
-    /(?:#|\b(?:orders?|tickets?|case|invoice|no\.?|nr\.?|number|id|customer|article|step|version|page|refund|payment|line|room|policy|section)\s*[:#]?\s?)$/iu.test(before) ||
-    /^\s?(?:%|percent\b|days?\b|hours?\b|minutes?\b|weeks?\b|months?\b|years?\b|items?\b|pieces?\b|pcs\b|x\b|a\.?m\b|p\.?m\b|o'clock|business\b|working\b|calls?\b|tickets?\b|orders?\b|times\b|-?day\b)/iu.test(after)
+    /(?:#|\b(?:orders?|tickets?|case|invoice|no\.?|nr\.?|number|id|customer|article|step|version|page|refund|payment|line|room|policy|section)\s*[:#]?\s?)$/iu.test(
+      before,
+    ) ||
+    /^\s?(?:%|percent\b|days?\b|hours?\b|minutes?\b|weeks?\b|months?\b|years?\b|items?\b|pieces?\b|pcs\b|x\b|a\.?m\b|p\.?m\b|o'clock|business\b|working\b|calls?\b|tickets?\b|orders?\b|times\b|-?day\b)/iu.test(
+      after,
+    )
   );
 }
 

@@ -1,8 +1,29 @@
 import type { AssertedState } from '../case.ts';
 import { fold, placesOf } from '../text/says.ts';
 import {
-  AHEAD, ANOTHER, ATTEMPT, COMPLETED, CONDITION, DENIED_CLAIM, FAILED_AFTER, GENERAL, HARMLESS, HEARSAY, HEDGE, LABEL, NEGATION, NOT_BUT, ON_BEHALF, PARTIAL, RETOLD, SPEAKS_OF_IT, SUCCEEDED, TAKEN_BACK, TAKEN_UP,
-  UNDER_WAY, UNKNOWN,
+  AHEAD,
+  ANOTHER,
+  ATTEMPT,
+  COMPLETED,
+  CONDITION,
+  DENIED_CLAIM,
+  FAILED_AFTER,
+  GENERAL,
+  HARMLESS,
+  HEARSAY,
+  HEDGE,
+  LABEL,
+  NEGATION,
+  NOT_BUT,
+  ON_BEHALF,
+  PARTIAL,
+  RETOLD,
+  SPEAKS_OF_IT,
+  SUCCEEDED,
+  TAKEN_BACK,
+  TAKEN_UP,
+  UNDER_WAY,
+  UNKNOWN,
 } from './cues.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
 
@@ -27,7 +48,8 @@ export function assertionOf(text: string, topic: readonly string[]): Assertion {
   for (const sentence of sentencesOf(text)) {
     const found = readSentence(sentence, words, carried);
     signs.push(...found);
-    carried = found.some((sign) => sign.strength !== 'none') || (carried && found.length === 0 && !/\b(?:order|ticket|mail|parcel|item)\b/u.test(sentence.text));
+    carried =
+      found.some((sign) => sign.strength !== 'none') || (carried && found.length === 0 && !/\b(?:order|ticket|mail|parcel|item)\b/u.test(sentence.text));
   }
   return decide(signs);
 }
@@ -62,13 +84,16 @@ function readSentence(sentence: Sentence, topic: readonly string[], carried: boo
   if (!mentioned && !taken) return [];
   if (isUnknown(sentence, topic)) return [sign('firm', 'unknown')];
   if (taken) return readPronoun(sentence.text).map((found) => sign(...found));
-  if (sentence.question) return [/\b(?:shall|should|may|can|could|would|want|like|wish)\b/u.test(sentence.text) ? sign('soft', 'not_done') : sign('none', 'silent')];
+  if (sentence.question)
+    return [/\b(?:shall|should|may|can|could|would|want|like|wish)\b/u.test(sentence.text) ? sign('soft', 'not_done') : sign('none', 'silent')];
   if (DENIED_CLAIM.test(sentence.text) || NOT_BUT.test(sentence.text)) return [sign('open')];
   const conditional = sentence.clauses.some((clause) => CONDITION.test(clause));
   const signs: Sign[] = [];
   let doubtful = false;
   for (const clause of labelled(sentence.clauses)) {
-    const plain = HARMLESS.reduce((text, [cue, instead]) => text.replace(cue, instead), clause).replace(/\s+/gu, ' ').trim();
+    const plain = HARMLESS.reduce((text, [cue, instead]) => text.replace(cue, instead), clause)
+      .replace(/\s+/gu, ' ')
+      .trim();
     const where = topicIn(plain, topic);
     if (where !== null) {
       const [strength, state] = readClause(plain, where, { conditional, sentence: sentence.text });
@@ -94,7 +119,8 @@ interface Place {
 
 function readClause(clause: string, place: Place, context: { readonly conditional: boolean; readonly sentence: string }): Found {
   const { before, after, past } = place;
-  if (CONDITION.test(clause)) return /\b(?:if|unless|provided|assuming|in case|should)\b/u.test(clause) || !past ? ['soft', 'not_done'] : ['weak', 'undetermined'];
+  if (CONDITION.test(clause))
+    return /\b(?:if|unless|provided|assuming|in case|should)\b/u.test(clause) || !past ? ['soft', 'not_done'] : ['weak', 'undetermined'];
   if (/^to (?:\w+ )?$/u.test(before) || GENERAL.test(after.slice(0, 30)) || (!past && GENERAL.test(clause))) return ['none', 'silent'];
   if (RETOLD.test(before)) return ['none', 'silent'];
   if (HEARSAY.test(before)) return ['open', 'undetermined'];
@@ -102,7 +128,8 @@ function readClause(clause: string, place: Place, context: { readonly conditiona
   const attempt = ATTEMPT.test(before) || /^\s*attempt/u.test(after);
   if (attempt) return NEGATION.test(context.sentence) ? ['firm', 'not_done'] : ['open', 'undetermined'];
   if (NEGATION.test(clause)) return readNegation(clause, place);
-  if (AHEAD.test(before) || (!past && AHEAD.test(after))) return /\bmanaged to\b/u.test(before) ? affirmed(clause, place, context.conditional) : ['soft', 'not_done'];
+  if (AHEAD.test(before) || (!past && AHEAD.test(after)))
+    return /\bmanaged to\b/u.test(before) ? affirmed(clause, place, context.conditional) : ['soft', 'not_done'];
   if (UNDER_WAY.test(clause)) return ['weak', 'undetermined'];
   if (ON_BEHALF.test(before) || TAKEN_BACK.test(`${before} ${after}`)) return ['open', 'undetermined'];
   return affirmed(clause, place, context.conditional);
@@ -134,14 +161,25 @@ function pastTold({ before, after }: Place, conditional: boolean): boolean {
 
 /** A thing that was done to it (`issued a refund`), or that it is said to be (`the refund of 25 EUR was processed`). */
 function nounTold({ before, word, after }: Place, conditional: boolean): boolean {
-  const acted = new RegExp(`\\b(?:${COMPLETED}|managed to(?: \\w+)?|went ahead with|proceeded with)(?: (?!about\\b|regarding\\b|concerning\\b|for\\b|on\\b|of\\b|to\\b|with\\b|from\\b)[^ ]+){0,4} $`, 'u');
+  const acted = new RegExp(
+    `\\b(?:${COMPLETED}|managed to(?: \\w+)?|went ahead with|proceeded with)(?: (?!about\\b|regarding\\b|concerning\\b|for\\b|on\\b|of\\b|to\\b|with\\b|from\\b)[^ ]+){0,4} $`,
+    'u',
+  );
   if (/\b(?:managed to|did)(?: \w+ly)? $/u.test(before)) return true;
   const passive = new RegExp(`\\b(?:is|are|be|being|to be|gets?)(?: \\w+)? ${COMPLETED}`, 'u');
-  const compound = /^(?:\s+\p{L}+s?\b)/u.test(after) && !/^\s+(?:of|for|to|on|from|in|by|at|with|was|were|has|have|is|and|went|back|order|today|now|just|as|over|worth|under|via|number|no\.?|id|\p{L}*\d\S*)(?![\p{L}-])/u.test(after);
-  const tail = new RegExp(`^(?: (?:of|for|to|on|from|in|over|worth|number|no\\.?|id|order|#?\\S*\\d\\S*)[^,;]{0,80}?)?(?:\\s*:)? (?:(?:was|were|has|have|had|is|been|now|already|successfully|just|also|both|all)\\s+)*(?:${COMPLETED}|${SUCCEEDED})\\b`, 'u');
+  const compound =
+    /^(?:\s+\p{L}+s?\b)/u.test(after) &&
+    !/^\s+(?:of|for|to|on|from|in|by|at|with|was|were|has|have|is|and|went|back|order|today|now|just|as|over|worth|under|via|number|no\.?|id|\p{L}*\d\S*)(?![\p{L}-])/u.test(
+      after,
+    );
+  const tail = new RegExp(
+    `^(?: (?:of|for|to|on|from|in|over|worth|number|no\\.?|id|order|#?\\S*\\d\\S*)[^,;]{0,80}?)?(?:\\s*:)? (?:(?:was|were|has|have|had|is|been|now|already|successfully|just|also|both|all)\\s+)*(?:${COMPLETED}|${SUCCEEDED})\\b`,
+    'u',
+  );
   const after2 = after.replace(/^\s*:\s*/u, ' ');
   if (acted.test(before) && !passive.test(before)) return !compound || isMarked(after);
-  if (/\b(?:about|regarding|concerning|for|on|of|with|to|from) (?:the |a |an |your |this |that |her |his |their |its |any )?(?:\w+ )?$/u.test(before)) return false;
+  if (/\b(?:about|regarding|concerning|for|on|of|with|to|from) (?:the |a |an |your |this |that |her |his |their |its |any )?(?:\w+ )?$/u.test(before))
+    return false;
   if (/^\s*(?:yes|done|ok|✅|✓|✔)/u.test(after2)) return true;
   if (!tail.test(after2) || passive.test(after2.slice(0, 100).replace(/\b(?:is|being)\b/gu, ''))) return false;
   return !(conditional && /\b(?:is|are)\b/u.test(after2)) && word !== '';
@@ -166,7 +204,14 @@ function isUnknown(sentence: Sentence, topic: readonly string[]): boolean {
   const cue = UNKNOWN.map((pattern) => pattern.exec(sentence.text)).find((found) => found !== null);
   if (cue === null || cue === undefined) return false;
   const bare = /^(?:timed out|time-?out|timeout)$/u.test(cue[0]);
-  if (bare && /\b(?:retry|retried|second|again|then|but)\b.{0,60}\b(?:succe\w+|worked|went through|successful\w*|\p{L}+ed)\b/u.test(sentence.text.slice(cue.index + cue[0].length)) && !/\bbefore\b/u.test(sentence.text)) return false;
+  if (
+    bare &&
+    /\b(?:retry|retried|second|again|then|but)\b.{0,60}\b(?:succe\w+|worked|went through|successful\w*|\p{L}+ed)\b/u.test(
+      sentence.text.slice(cue.index + cue[0].length),
+    ) &&
+    !/\bbefore\b/u.test(sentence.text)
+  )
+    return false;
   const clause = sentence.text.slice(sentence.text.lastIndexOf(',', cue.index) + 1);
   return bare || topic.some((word) => placesOf(clause, word).length > 0) || SPEAKS_OF_IT.test(clause);
 }

@@ -28,11 +28,40 @@ function check(claim: Claim, rule: string, texts: readonly string[], record: Tri
     case 'effect':
       return checkEffect(claim, rule, texts, record, changes);
     case 'amount':
-      return checkValue(claim, rule, `${claim.equals}${claim.currency === undefined ? '' : ` ${claim.currency}`}`, texts.map((text) => tellingOf(text, claim.topic, (s) => amountsIn(s, claim.equals, claim.currency), amountInWords)));
+      return checkValue(
+        claim,
+        rule,
+        `${claim.equals}${claim.currency === undefined ? '' : ` ${claim.currency}`}`,
+        texts.map((text) => tellingOf(text, claim.topic, (s) => amountsIn(s, claim.equals, claim.currency), amountInWords)),
+      );
     case 'id':
-      return checkValue(claim, rule, claim.equals, texts.map((text) => tellingOf(text, claim.topic, (s) => idsIn(s, claim.equals, claim.topic), () => false)));
+      return checkValue(
+        claim,
+        rule,
+        claim.equals,
+        texts.map((text) =>
+          tellingOf(
+            text,
+            claim.topic,
+            (s) => idsIn(s, claim.equals, claim.topic),
+            () => false,
+          ),
+        ),
+      );
     case 'date':
-      return checkValue(claim, rule, claim.equals, texts.map((text) => tellingOf(text, claim.topic, (s) => datesAgainst(s, claim.equals), (s) => relativeDay(s) && datesAgainst(s, claim.equals).length === 0)));
+      return checkValue(
+        claim,
+        rule,
+        claim.equals,
+        texts.map((text) =>
+          tellingOf(
+            text,
+            claim.topic,
+            (s) => datesAgainst(s, claim.equals),
+            (s) => relativeDay(s) && datesAgainst(s, claim.equals).length === 0,
+          ),
+        ),
+      );
     case 'recipient':
       return checkRecipient(claim, rule, texts);
     case 'text':
@@ -47,7 +76,17 @@ function checkEffect(claim: Extract<Claim, { claim: 'effect' }>, rule: string, t
   const last = readings.findLastIndex((reading) => reading.state !== 'silent');
   if (last < 0) {
     if (claim.silent === 'pass') return [];
-    return [finding('missing_claim', 'fail', rule, claim, `is not made: the answer says nothing about ${claim.topic.map((word) => `"${printable(word)}"`).join(', ')}`, truth.right.join(' or '), 'silent')];
+    return [
+      finding(
+        'missing_claim',
+        'fail',
+        rule,
+        claim,
+        `is not made: the answer says nothing about ${claim.topic.map((word) => `"${printable(word)}"`).join(', ')}`,
+        truth.right.join(' or '),
+        'silent',
+      ),
+    ];
   }
   let verdict: Finding | null = null;
   for (const [at, reading] of readings.entries()) {
@@ -55,11 +94,30 @@ function checkEffect(claim: Extract<Claim, { claim: 'effect' }>, rule: string, t
     if (state === 'silent') continue;
     const said = `"${printable(reading.because ?? '')}"`;
     if (state === 'undetermined') {
-      if (verdict?.judgement !== 'fail') verdict = finding('undetermined_claim', 'undetermined', rule, claim, `cannot be decided from ${said}`, truth.right.join(' or '), said);
+      if (verdict?.judgement !== 'fail')
+        verdict = finding('undetermined_claim', 'undetermined', rule, claim, `cannot be decided from ${said}`, truth.right.join(' or '), said);
     } else if (truth.right.includes(state)) verdict = null;
     else if (truth.open.includes(state) || (state !== 'done' && at < texts.length - 1)) {
-      if (verdict?.judgement !== 'fail') verdict = finding('undetermined_claim', 'undetermined', rule, claim, `cannot be decided: message ${at + 1} says that it is ${stateWords(state)} (${said}), and ${truth.because}`, truth.right.join(' or '), state);
-    } else verdict = finding('false_claim', 'fail', rule, claim, `is false: the answer says that it is ${stateWords(state)} (${said}), but ${truth.because}`, truth.right.join(' or '), state);
+      if (verdict?.judgement !== 'fail')
+        verdict = finding(
+          'undetermined_claim',
+          'undetermined',
+          rule,
+          claim,
+          `cannot be decided: message ${at + 1} says that it is ${stateWords(state)} (${said}), and ${truth.because}`,
+          truth.right.join(' or '),
+          state,
+        );
+    } else
+      verdict = finding(
+        'false_claim',
+        'fail',
+        rule,
+        claim,
+        `is false: the answer says that it is ${stateWords(state)} (${said}), but ${truth.because}`,
+        truth.right.join(' or '),
+        state,
+      );
   }
   return verdict === null ? [] : [verdict];
 }
@@ -77,7 +135,15 @@ function checkValue(claim: Claim, rule: string, expected: string, tellings: read
     } else if (told === 'other') {
       settled = false;
       verdict = right
-        ? finding('undetermined_claim', 'undetermined', rule, claim, `cannot be decided: after ${printable(expected)} a later message says ${said}`, expected, said)
+        ? finding(
+            'undetermined_claim',
+            'undetermined',
+            rule,
+            claim,
+            `cannot be decided: after ${printable(expected)} a later message says ${said}`,
+            expected,
+            said,
+          )
         : finding('false_claim', 'fail', rule, claim, `is false: expected ${printable(expected)}, the answer says ${said}`, expected, said);
     } else if (told === 'undetermined' && !settled && verdict.code !== 'false_claim') {
       verdict = finding('undetermined_claim', 'undetermined', rule, claim, `cannot be decided: whether ${said} says ${printable(expected)}`, expected, said);
@@ -89,8 +155,21 @@ function checkValue(claim: Claim, rule: string, expected: string, tellings: read
 function checkRecipient(claim: Extract<Claim, { claim: 'recipient' }>, rule: string, texts: readonly string[]): Finding[] {
   const named = texts.flatMap((text) => mailboxesIn(text.slice(0, 100_000)));
   if (named.some((address) => sameMailbox(address, claim.equals))) return [];
-  const found = named.slice(0, 10).map((address) => printable(address, 120)).join(', ');
-  return [finding('missing_claim', 'fail', rule, claim, `is not made: the answer does not name ${printable(claim.equals)}`, claim.equals, found === '' ? null : found)];
+  const found = named
+    .slice(0, 10)
+    .map((address) => printable(address, 120))
+    .join(', ');
+  return [
+    finding(
+      'missing_claim',
+      'fail',
+      rule,
+      claim,
+      `is not made: the answer does not name ${printable(claim.equals)}`,
+      claim.equals,
+      found === '' ? null : found,
+    ),
+  ];
 }
 
 /** What must be said may be said in any message; what must not be said, in none. */
@@ -103,6 +182,21 @@ function checkText(claim: Extract<Claim, { claim: 'text' }>, rule: string, texts
   });
 }
 
-function finding(code: string, judgement: Judgement, rule: string, claim: Claim, what: string, expected: string | null = null, found: string | null = null): Finding {
-  return { code, judgement, rule, message: `Claim "${printable(claim.name)}" ${what}.`, expected: expected === null ? null : printable(expected), found: found === null ? null : printable(found) };
+function finding(
+  code: string,
+  judgement: Judgement,
+  rule: string,
+  claim: Claim,
+  what: string,
+  expected: string | null = null,
+  found: string | null = null,
+): Finding {
+  return {
+    code,
+    judgement,
+    rule,
+    message: `Claim "${printable(claim.name)}" ${what}.`,
+    expected: expected === null ? null : printable(expected),
+    found: found === null ? null : printable(found),
+  };
 }

@@ -14,6 +14,7 @@ export interface WrittenDate {
 
 /** Dates in a sentence: ISO, `3 March 2026`, `March 3rd`, `the 3rd of March`, `03.04.2026`. Words such as "tomorrow" are none. */
 export function datesIn(sentence: string): WrittenDate[] {
+  if (!/\d/.test(sentence)) return [];
   const found: WrittenDate[] = [];
   for (const { pattern, read } of FORMS) {
     for (const match of sentence.matchAll(pattern)) {
@@ -47,7 +48,9 @@ export function datesAgainst(sentence: string, expected: string): Candidate[] {
 
 /** Whether a sentence names a day in relation to another, which takes a calendar to resolve. */
 export function relativeDay(sentence: string): boolean {
-  return /\b(?:today|tonight|tomorrow|yesterday|(?:next|this|last|coming|on) (?:week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|in (?:a|one|two|three|four|five|six|seven|\d+) (?:days?|weeks?|months?))\b/iu.test(sentence);
+  return /\b(?:today|tonight|tomorrow|yesterday|(?:next|this|last|coming|on) (?:week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|in (?:a|one|two|three|four|five|six|seven|\d+) (?:days?|weeks?|months?))\b/iu.test(
+    sentence,
+  );
 }
 
 const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
@@ -60,8 +63,14 @@ type Reading = Omit<WrittenDate, 'at' | 'end' | 'text'> | null;
 const FORMS: readonly { readonly pattern: RegExp; readonly read: (parts: readonly (string | undefined)[]) => Reading }[] = [
   { pattern: /(?<![\d-])(\d{4})-(\d{2})-(\d{2})(?!\d|-\d)/gu, read: ([y, m, d]) => made(Number(y), Number(m), Number(d), false) },
   { pattern: /(?<![\d/])(\d{4})\/(\d{1,2})\/(\d{1,2})(?![\d/])/gu, read: ([y, m, d]) => made(Number(y), Number(m), Number(d), false) },
-  { pattern: new RegExp(`(?<![\\d.,])${DAY}(?:\\s+of)?\\s+${MONTH}(?![\\p{L}])${YEAR}`, 'giu'), read: ([d, m, y]) => made(yearOf(y), monthOf(m), Number(d), false) },
-  { pattern: new RegExp(`(?<![\\p{L}])${MONTH}\\s+(?:the\\s+)?${DAY}(?![\\d\\p{L}]|[.,:]\\d)${YEAR}`, 'giu'), read: ([m, d, y]) => made(yearOf(y), monthOf(m), Number(d), false) },
+  {
+    pattern: new RegExp(`(?<![\\d.,])${DAY}(?:\\s+of)?\\s+${MONTH}(?![\\p{L}])${YEAR}`, 'giu'),
+    read: ([d, m, y]) => made(yearOf(y), monthOf(m), Number(d), false),
+  },
+  {
+    pattern: new RegExp(`(?<![\\p{L}])${MONTH}\\s+(?:the\\s+)?${DAY}(?![\\d\\p{L}]|[.,:]\\d)${YEAR}`, 'giu'),
+    read: ([m, d, y]) => made(yearOf(y), monthOf(m), Number(d), false),
+  },
   { pattern: /(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?!\d|[./-]\d)/gu, read: ([a, , b, y]) => numeric(Number(a), Number(b), yearOf(y)) },
 ];
 
@@ -87,7 +96,9 @@ function monthOf(name: string | undefined): number {
 /** Minutes since midnight. */
 function timesIn(sentence: string): number[] {
   const times: number[] = [];
-  for (const match of sentence.matchAll(/(?<![\d:.])(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?\s?(a\.?m\.?|p\.?m\.?)(?!\p{L})|(?<![\d:])(?:\d{4}-\d{2}-\d{2}[T ])?(\d{1,2}):(\d{2})(?!\d)|\b(noon)\b/giu)) {
+  for (const match of sentence.matchAll(
+    /(?<![\d:.])(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?\s?(a\.?m\.?|p\.?m\.?)(?!\p{L})|(?<![\d:])(?:\d{4}-\d{2}-\d{2}[T ])?(\d{1,2}):(\d{2})(?!\d)|\b(noon)\b/giu,
+  )) {
     const [, hour, minute = '0', half, plainHour, plainMinute, noon] = match;
     if (noon !== undefined) times.push(720);
     else if (half !== undefined) times.push((Number(hour) % 12) * 60 + Number(minute) + (half.toLowerCase().startsWith('p') ? 720 : 0));

@@ -15,7 +15,9 @@ export function idsIn(sentence: string, id: string, topic: readonly string[] | u
     const [text] = token;
     const [at, end] = [token.index, token.index + text.length];
     if (text === wanted || !/\p{N}/u.test(text) || shape(text) !== shape(wanted) || found.some((other) => at < other.end && other.at < end)) continue;
-    const named = new RegExp(`(?:#|\\b(?:id|no\\.?|number)\\b)\\s*[:#]?\\s*$`, 'iu').test(sentence.slice(0, at)) || (topic ?? []).some((word) => sentence.slice(0, at).trimEnd().toLowerCase().endsWith(word.toLowerCase()));
+    const named =
+      /(?:#|\b(?:id|no\.?|number)\b)\s*[:#]?\s*$/iu.test(sentence.slice(0, at)) ||
+      (topic ?? []).some((word) => sentence.slice(0, at).trimEnd().toLowerCase().endsWith(word.toLowerCase()));
     if (/\p{L}/u.test(wanted) || named) found.push({ at, end, text, match: 'wrong' });
   }
   return found;

@@ -11,7 +11,9 @@ export interface Sentence {
 
 /** Sentences of an answer in order. Quoted lines (`> ...`) and what stands in quotation marks are somebody else's words and are left out. */
 export function sentencesOf(text: string): Sentence[] {
-  return plainLines(text).flatMap((line) => splitLine(line).map(sentence)).slice(0, MAX_SENTENCES);
+  return plainLines(text)
+    .flatMap((line) => splitLine(line).map(sentence))
+    .slice(0, MAX_SENTENCES);
 }
 
 /** The lines of an answer that are its own words: without quoted lines and without marks of lists and emphasis. */
@@ -31,8 +33,29 @@ const MAX_SENTENCES = 2_000;
 const MAX_SENTENCE = 2_000;
 
 const HEADS = [
-  'but', 'however', 'although', 'though', 'because', 'since', 'so', 'while', 'whereas', 'rather than', 'instead of', 'without', 'if', 'unless', 'once', 'until', 'after', 'when',
-  'before', 'as soon as', 'provided', 'in case', 'whether',
+  'but',
+  'however',
+  'although',
+  'though',
+  'because',
+  'since',
+  'so',
+  'while',
+  'whereas',
+  'rather than',
+  'instead of',
+  'without',
+  'if',
+  'unless',
+  'once',
+  'until',
+  'after',
+  'when',
+  'before',
+  'as soon as',
+  'provided',
+  'in case',
+  'whether',
 ];
 const NEW_SUBJECT =
   "i|i've|i'm|i'll|we|we've|we'll|you|you'll|it|he|she|they|the|your|his|her|this|that|there|a|an|no|nothing|will|have|has|had|was|were|is|are|did|didn't|do|don't|can|can't|cannot|could|couldn't|would|then|also|not";

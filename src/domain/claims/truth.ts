@@ -23,7 +23,8 @@ export interface Truth {
  * `not_done` cannot be judged.
  */
 export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: TrialRecord, changes: NetChanges): Truth | null {
-  if (claim.effect === undefined) return claim.state === undefined ? null : { right: [claim.state], open: [], because: `the case says that it is ${stateWords(claim.state)}` };
+  if (claim.effect === undefined)
+    return claim.state === undefined ? null : { right: [claim.state], open: [], because: `the case says that it is ${stateWords(claim.state)}` };
   const pattern = claim.effect;
   const found = changes.effects.filter((effect) => mismatches(pattern, effect, { tables: record.tables })?.length === 0);
   if (found.length > 0 && found.length >= roomOf(pattern.count, 1).min) {
@@ -35,7 +36,12 @@ export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: Tria
   const open = writes.find((op) => op.known === 'undetermined');
   if (open !== undefined) return { right: ['unknown'], open: ['not_done'], because: `nobody knows whether ${name(open)} had its effect` };
   const unsure = writes.find((op) => op.told === 'unknown' && op.known === 'failed');
-  if (unsure !== undefined) return { right: ['not_done', 'unknown'], open: [], because: `the world holds no such effect and the agent was told that the outcome of ${name(unsure)} is unknown` };
+  if (unsure !== undefined)
+    return {
+      right: ['not_done', 'unknown'],
+      open: [],
+      because: `the world holds no such effect and the agent was told that the outcome of ${name(unsure)} is unknown`,
+    };
   return { right: ['not_done'], open: [], because: `the world does not hold ${describePattern(pattern)}` };
 }
 

@@ -46,7 +46,9 @@ function checkMustCall(constraint: Extract<Constraint, { must_call: string }>, r
 function checkBefore(constraint: Extract<Constraint, { before: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
   const first = operations.find((op) => op.tool === constraint.before && op.known === 'committed')?.seq ?? Number.POSITIVE_INFINITY;
   const perhaps = operations.find((op) => op.tool === constraint.before && dispatched(op) && op.known === 'undetermined')?.seq ?? Number.POSITIVE_INFINITY;
-  const early = operations.filter((op) => op.tool === constraint.never && dispatched(op) && op.known !== 'failed' && op.seq < first && argumentsMatch(constraint.where, op));
+  const early = operations.filter(
+    (op) => op.tool === constraint.never && dispatched(op) && op.known !== 'failed' && op.seq < first && argumentsMatch(constraint.where, op),
+  );
   const message = (calls: readonly Operation[]): string =>
     `${printable(constraint.never)}${whereText(constraint.where)} must not happen before ${printable(constraint.before)}${name}; it did in ${named(calls)}.`;
   const certain = early.filter((op) => op.known === 'committed' && op.seq < perhaps);

@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts';
 import type { Operation } from '../operation.ts';
 import type { TrialRecord } from '../record.ts';
-import { isList, isObject } from '../text/bounded.ts';
+import { isList, isObject, printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Diagnostics } from '../verdict.ts';
 import { sameRow } from './net.ts';
@@ -13,7 +13,8 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
   const seen = new Set<string>();
   let repeated = 0;
   for (const op of operations) {
-    byTool.set(op.tool, (byTool.get(op.tool) ?? 0) + 1);
+    const tool = printable(op.tool, 128);
+    byTool.set(tool, (byTool.get(tool) ?? 0) + 1);
     const call = `${JSON.stringify(op.tool)} ${canonicalText(op.args)}`;
     if (seen.has(call)) repeated++;
     seen.add(call);

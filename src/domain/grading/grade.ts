@@ -26,7 +26,12 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
   const world = judgeWorld(kase, record, changes);
   const open = openFindings(record);
   const reached = world.missing.length === 0 && world.extra.length === 0 && open.length === 0;
-  const outcome = view([...open, ...(open.length > 0 ? world.missing.map(soften) : world.missing), ...reachedFindings(world, reached), ...claimFindings(kase, record, changes)]);
+  const outcome = view([
+    ...open,
+    ...(open.length > 0 ? world.missing.map(soften) : world.missing),
+    ...reachedFindings(world, reached),
+    ...claimFindings(kase, record, changes),
+  ]);
   const constraints = view(constraintFindings(kase, record));
   const effects = view([...world.extra, ...refusedFindings(changes, record)]);
   return {
@@ -73,7 +78,12 @@ function openFindings(record: TrialRecord): Finding[] {
   }));
   if (record.ending === 'user_error' || record.ending === 'cassette_miss') {
     const why = record.problem === null ? '' : `: ${printable(record.problem.message)}`;
-    findings.push({ code: 'cut_short', judgement: 'undetermined', rule: 'outcome', message: `The conversation was cut short by no fault of the agent (${record.ending}${why}).` });
+    findings.push({
+      code: 'cut_short',
+      judgement: 'undetermined',
+      rule: 'outcome',
+      message: `The conversation was cut short by no fault of the agent (${record.ending}${why}).`,
+    });
   }
   return findings;
 }
@@ -84,7 +94,9 @@ function soften(finding: Finding): Finding {
 }
 
 function reachedFindings(world: WorldJudgement, reached: boolean): Finding[] {
-  return reached ? [{ code: 'reached', judgement: 'pass', rule: 'outcome', message: `The world is in the accepted end state "${printable(world.outcome.name)}".` }] : [];
+  return reached
+    ? [{ code: 'reached', judgement: 'pass', rule: 'outcome', message: `The world is in the accepted end state "${printable(world.outcome.name)}".` }]
+    : [];
 }
 
 /** Mails that the inbox refused have no effect; they are shown because they were tried. */
@@ -93,7 +105,12 @@ function refusedFindings(changes: NetChanges, record: TrialRecord): Finding[] {
     code: 'refused_mail',
     judgement: 'pass',
     rule: 'closed world',
-    message: `The inbox refused a mail${byWhom(mail.operation === null ? [] : [mail.operation], record)}: ${mail.recipients.slice(0, 20).map((to) => `${printable(to.address, 120)} ${to.code}`).join(', ') || 'no recipient'}; it had no effect.`,
+    message: `The inbox refused a mail${byWhom(mail.operation === null ? [] : [mail.operation], record)}: ${
+      mail.recipients
+        .slice(0, 20)
+        .map((to) => `${printable(to.address, 120)} ${to.code}`)
+        .join(', ') || 'no recipient'
+    }; it had no effect.`,
     ...(mail.operation === null ? {} : { operations: [mail.operation] }),
   }));
 }

@@ -58,7 +58,9 @@ export function matches(matcher: Matcher, value: Json, scale?: number): boolean 
 /** A matcher inside a sentence. */
 export function describe(matcher: Matcher): string {
   if (!isOperator(matcher)) return quote(matcher as Json);
-  return Object.entries(matcher).map(([name, operand]) => (name === 'any' ? 'any value' : `${WORDS[name as OperatorName]} ${quote(operand as Json)}`)).join(' and ');
+  return Object.entries(matcher)
+    .map(([name, operand]) => (name === 'any' ? 'any value' : `${WORDS[name as OperatorName]} ${quote(operand as Json)}`))
+    .join(' and ');
 }
 
 export function isMailPattern(pattern: EffectPattern): pattern is MailPattern {
@@ -71,8 +73,16 @@ export function acceptedRecipients(mail: MailEffect): string[] {
 }
 
 const WORDS = {
-  any: 'any', one_of: 'one of', not: 'other than', gte: 'at least', lte: 'at most', gt: 'more than', lt: 'less than',
-  matches: 'a text that matches', says: 'a text that says', not_says: 'a text that does not say',
+  any: 'any',
+  one_of: 'one of',
+  not: 'other than',
+  gte: 'at least',
+  lte: 'at most',
+  gt: 'more than',
+  lt: 'less than',
+  matches: 'a text that matches',
+  says: 'a text that says',
+  not_says: 'a text that does not say',
 } as const;
 type OperatorName = keyof typeof WORDS;
 
@@ -141,7 +151,12 @@ function rowMismatches(pattern: RowPattern, effect: RowEffect, options: MatchOpt
     if (only.includes(column)) continue;
     const before = columnOf(effect.before, column) ?? null;
     const after = columnOf(effect.after, column) ?? null;
-    found.push({ at: column, expected: before, found: after, text: `${printable(column)} changed from ${quote(before)} to ${quote(after)}, and only ${only.join(', ') || 'no column'} may change` });
+    found.push({
+      at: column,
+      expected: before,
+      found: after,
+      text: `${printable(column)} changed from ${quote(before)} to ${quote(after)}, and only ${only.join(', ') || 'no column'} may change`,
+    });
   }
   return found;
 }

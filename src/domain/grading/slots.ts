@@ -56,12 +56,20 @@ export function describePattern(pattern: EffectPattern): string {
 /** An effect as half a sentence: which row or mail. */
 export function describeEffect(effect: Effect): string {
   if (effect.kind === 'row') return `${changeWords(effect.change)} ${printable(effect.table)} (${keyText(effect.key)})`;
-  return `a mail to ${acceptedRecipients(effect).map((address) => printable(address, 120)).join(', ') || 'nobody'} with subject ${quote(effect.subject)}`;
+  return `a mail to ${
+    acceptedRecipients(effect)
+      .map((address) => printable(address, 120))
+      .join(', ') || 'nobody'
+  } with subject ${quote(effect.subject)}`;
 }
 
 /** A row's key as people write it: `id 3`. */
 export function keyText(key: JsonObject): string {
-  return Object.entries(key).map(([column, value]) => `${printable(column)} ${quote(value)}`).join(', ') || 'no key';
+  return (
+    Object.entries(key)
+      .map(([column, value]) => `${printable(column)} ${quote(value)}`)
+      .join(', ') || 'no key'
+  );
 }
 
 function changeWords(change: RowEffect['change']): string {
@@ -80,9 +88,16 @@ function patternSlot(pattern: EffectPattern, rule: string, tables: Tables): Omit
 
 function referenceSlots(reference: readonly NetEffect[], rule: string, tables: Tables): Slot[] {
   const groups = new Map<string, NetEffect[]>();
+  const names = new WeakMap<NetEffect, string>();
+  const nameOf = (effect: NetEffect): string => {
+    const known = names.get(effect) ?? signature(effect, tables);
+    names.set(effect, known);
+    return known;
+  };
   for (const effect of reference) {
-    const name = signature(effect, tables);
-    groups.set(name, [...(groups.get(name) ?? []), effect]);
+    const group = groups.get(nameOf(effect));
+    if (group === undefined) groups.set(nameOf(effect), [effect]);
+    else group.push(effect);
   }
   return [...groups].flatMap(([name, effects]) => {
     const [first] = effects;
@@ -92,7 +107,7 @@ function referenceSlots(reference: readonly NetEffect[], rule: string, tables: T
       title: `${describeEffect(first)}, as the reference leaves it`,
       min: effects.length,
       max: effects.length,
-      fits: (effect: NetEffect) => signature(effect, tables) === name,
+      fits: (effect: NetEffect) => nameOf(effect) === name,
       mismatches: (effect: NetEffect) => referenceMismatches(first, effect, tables),
     };
   });
@@ -120,7 +135,12 @@ function referenceMismatches(expected: NetEffect, found: NetEffect, tables: Tabl
     if (wanted === null || image === null) continue;
     for (const column of changedColumns(expected.table, wanted, image, tables)) {
       const [a, b] = [columnOf(wanted, column) ?? null, columnOf(image, column) ?? null];
-      differences.push({ at: side === 'after' ? column : `before.${column}`, expected: a, found: b, text: `${printable(column)} ${side} the change is ${quote(b)}, expected ${quote(a)}` });
+      differences.push({
+        at: side === 'after' ? column : `before.${column}`,
+        expected: a,
+        found: b,
+        text: `${printable(column)} ${side} the change is ${quote(b)}, expected ${quote(a)}`,
+      });
     }
   }
   return differences;

@@ -19,11 +19,11 @@ export interface WorldJudgement {
   readonly extra: readonly Finding[];
 }
 
-/** The accepted end state with the fewest findings; the first of several. A case without one expects that nothing changes. */
+/** The accepted end state with the fewest differences; the first of several. A case without one expects that nothing changes. */
 export function judgeWorld(kase: Case, record: TrialRecord, changes: NetChanges): WorldJudgement {
   const outcomes: readonly Outcome[] = kase.expect.outcomes.length > 0 ? kase.expect.outcomes : [{ name: 'unchanged', effects: [] }];
-  const judged = outcomes.map((outcome, at) => judgeOutcome(outcome, `expect.outcomes[${at}]`, kase, record, changes));
-  return judged.reduce((best, next) => (weight(next) < weight(best) ? next : best));
+  const compared = outcomes.map((outcome, at) => compare(outcome, `expect.outcomes[${at}]`, kase, record, changes));
+  return compared.reduce((best, next) => (next.differences < best.differences ? next : best)).judge();
 }
 
 /** Who did it, for the end of a sentence: ` by issue_refund (operation op-3)`. */
@@ -38,7 +38,9 @@ export function byWhom(operations: readonly string[], record: TrialRecord): stri
 
 /** Operations that may have changed something and of which nobody knows whether they did. */
 export function undeterminedOperations(record: TrialRecord): Operation[] {
-  return record.operations.filter((op) => op.known === 'undetermined' && op.effect !== 'read' && !['rejected', 'denied', 'awaiting_approval'].includes(op.told));
+  return record.operations.filter(
+    (op) => op.known === 'undetermined' && op.effect !== 'read' && !['rejected', 'denied', 'awaiting_approval'].includes(op.told),
+  );
 }
 
 /** More findings of one kind than a person reads are summed up in one. */
@@ -46,52 +48,77 @@ const MAX_FINDINGS = 50;
 const MAX_NAMED = 20;
 const MAX_COMPARED = 300;
 
-function weight(judged: WorldJudgement): number {
-  return judged.missing.length + judged.extra.length;
+/** A comparison that is counted for every accepted end state, and put into words for the one that is taken. */
+interface Comparison {
+  readonly differences: number;
+  readonly judge: () => WorldJudgement;
 }
 
-function judgeOutcome(outcome: Outcome, rule: string, kase: Case, record: TrialRecord, changes: NetChanges): WorldJudgement {
+function compare(outcome: Outcome, rule: string, kase: Case, record: TrialRecord, changes: NetChanges): Comparison {
   const { tables } = record;
-  const reference = record.referenceEffects === null ? null : netEffects(record.referenceEffects, tables);
+  const reference = 'same_as' in outcome && record.referenceEffects !== null ? netEffects(record.referenceEffects, tables) : null;
   const expected = slotsOfOutcome(outcome, rule, reference, tables);
   if (expected === null) {
     const message = 'The end state of the reference solution is not in the record, so this outcome cannot be compared.';
-    return { outcome, missing: [{ code: 'no_reference', judgement: 'undetermined', rule, message }], extra: [] };
+    return { differences: 1, judge: () => ({ outcome, missing: [{ code: 'no_reference', judgement: 'undetermined', rule, message }], extra: [] }) };
   }
-  const allowed = slotsOfAllowed(kase.expect.allowed, tables);
-  const slots = [...expected, ...allowed];
+  const slots = [...expected, ...slotsOfAllowed(kase.expect.allowed, tables)];
   const { effects } = changes;
-  const fits = effects.map((effect) => slots.map((slot) => slot.fits(effect)));
-  const slotOf = assign(effects.length, slots, (effect, slot) => fits[effect]?.[slot] === true);
+  const slotOf = assign(effects.length, slots, (effect, slot) => fitsAt(slots[slot], effects[effect]));
+  const held = new Map<number, number>();
+  for (const slot of slotOf) if (slot !== null) held.set(slot, (held.get(slot) ?? 0) + 1);
   const left = effects.filter((_, at) => slotOf[at] === null);
-  const missing = expected.flatMap((slot, at) => missingFindings(slot, slotOf.filter((held) => held === at).length, left, changes, record));
-  const extra = [...extraFindings(left, slots, kase, record, effects), ...revertedFindings(changes.reverted, kase, record)];
-  return { outcome, missing: [...missing, ...answerFindings(outcome, rule, record)], extra: bounded(extra) };
+  const short = expected.flatMap((slot, at) => ((held.get(at) ?? 0) < slot.min ? [{ slot, held: held.get(at) ?? 0 }] : []));
+  const reverted = revertedFindings(changes.reverted, kase, record);
+  const answer = answerFindings(outcome, rule, record);
+  return {
+    differences: short.length + left.length + reverted.length + answer.length,
+    judge: () => ({
+      outcome,
+      missing: [
+        ...summedUp(short, (one) => missingFinding(one.slot, one.held, left, changes, record), 'missing_effect', 'expected effects are missing'),
+        ...answer,
+      ],
+      extra: [...extraFindings(left, slots, kase, record, effects), ...reverted.slice(0, MAX_FINDINGS)],
+    }),
+  };
 }
 
-function missingFindings(slot: Slot, held: number, left: readonly NetEffect[], changes: NetChanges, record: TrialRecord): Finding[] {
-  if (held >= slot.min) return [];
+function fitsAt(slot: Slot | undefined, effect: NetEffect | undefined): boolean {
+  return slot !== undefined && effect !== undefined && slot.fits(effect);
+}
+
+function missingFinding(slot: Slot, held: number, left: readonly NetEffect[], changes: NetChanges, record: TrialRecord): Finding {
   const nearest = nearestOf(slot, left);
   const times = slot.min === 1 && held === 0 ? '' : ` ${slot.min} times, found ${held}`;
   const base = { judgement: 'fail' as const, rule: slot.rule };
   if (nearest === null) {
     const hint = undoneHint(slot, changes.reverted) ?? refusedHint(slot, changes.refused) ?? '';
-    return [{ ...base, code: 'missing_effect', message: `Expected ${slot.title}${times}; nothing like it is in the world.${hint}`, found: null }];
+    return {
+      ...base,
+      code: 'missing_effect',
+      message: `Expected ${slot.title}${times}; nothing ${held === 0 ? '' : 'more '}like it is in the world.${hint}`,
+      found: held === 0 ? null : held,
+    };
   }
   const { effect, differences } = nearest;
-  return [
-    {
-      ...base,
-      code: nearest.alike ? 'wrong_value' : 'missing_effect',
-      message: `Expected ${slot.title}${times}; the nearest is ${describeEffect(effect)}${byWhom(effect.operations, record)}: ${differences.map((d) => d.text).slice(0, 8).join('; ')}.`,
-      expected: sideOf(differences, 'expected'),
-      found: sideOf(differences, 'found'),
-      operations: effect.operations,
-    },
-  ];
+  return {
+    ...base,
+    code: nearest.alike ? 'wrong_value' : 'missing_effect',
+    message: `Expected ${slot.title}${times}; the nearest is ${describeEffect(effect)}${byWhom(effect.operations, record)}: ${differences
+      .map((d) => d.text)
+      .slice(0, 8)
+      .join('; ')}.`,
+    expected: sideOf(differences, 'expected'),
+    found: sideOf(differences, 'found'),
+    operations: effect.operations,
+  };
 }
 
-function nearestOf(slot: Slot, left: readonly NetEffect[]): { readonly effect: NetEffect; readonly differences: readonly Mismatch[]; readonly alike: boolean } | null {
+function nearestOf(
+  slot: Slot,
+  left: readonly NetEffect[],
+): { readonly effect: NetEffect; readonly differences: readonly Mismatch[]; readonly alike: boolean } | null {
   let best: { readonly effect: NetEffect; readonly differences: readonly Mismatch[] } | null = null;
   for (const effect of left.slice(0, MAX_COMPARED)) {
     const differences = slot.mismatches(effect);
@@ -113,16 +140,22 @@ function refusedHint(slot: Slot, refused: readonly MailEffect[]): string | null 
 }
 
 function extraFindings(left: readonly NetEffect[], slots: readonly Slot[], kase: Case, record: TrialRecord, all: readonly NetEffect[]): Finding[] {
-  const findings: Finding[] = [];
-  const beyond = new Map<Slot, NetEffect[]>();
+  const forbidden: { readonly effect: NetEffect; readonly at: number }[] = [];
+  const beyond = new Map<Slot, number>();
   for (const effect of left) {
     const at = kase.expect.forbidden.findIndex((entry) => mismatches(entry.effect, effect, { tables: record.tables, only: 'explicit' })?.length === 0);
     const slot = at >= 0 ? undefined : slots.find((candidate) => candidate.fits(effect));
-    if (slot !== undefined) beyond.set(slot, [...(beyond.get(slot) ?? []), effect]);
-    else findings.push(forbiddenFinding(effect, at, slots, kase, record));
+    if (slot === undefined) forbidden.push({ effect, at });
+    else beyond.set(slot, (beyond.get(slot) ?? 0) + 1);
   }
-  for (const [slot, more] of beyond) findings.push(duplicateFinding(slot, all.filter(slot.fits), more, record));
-  return findings;
+  const named = summedUp(
+    forbidden,
+    (one) => forbiddenFinding(one.effect, one.at, slots, kase, record),
+    'forbidden_effect',
+    'effects are neither expected nor allowed',
+  );
+  const duplicates = [...beyond].slice(0, MAX_FINDINGS).map(([slot, more]) => duplicateFinding(slot, all.filter(slot.fits), more, record));
+  return [...named, ...duplicates];
 }
 
 function forbiddenFinding(effect: NetEffect, at: number, slots: readonly Slot[], kase: Case, record: TrialRecord): Finding {
@@ -130,18 +163,29 @@ function forbiddenFinding(effect: NetEffect, at: number, slots: readonly Slot[],
   const base = { code: 'forbidden_effect', judgement: 'fail' as const, found: effectEvidence(effect), operations: effect.operations };
   const named = kase.expect.forbidden[at];
   if (named !== undefined) {
-    return { ...base, rule: `expect.forbidden[${at}]`, message: `${what} is forbidden: ${printable(named.name)}.`, expected: `no ${describePattern(named.effect)}` };
+    return {
+      ...base,
+      rule: `expect.forbidden[${at}]`,
+      message: `${what} is forbidden: ${printable(named.name)}.`,
+      expected: `no ${describePattern(named.effect)}`,
+    };
   }
   let nearest: { readonly slot: Slot; readonly differences: readonly Mismatch[] } | null = null;
   for (const slot of slots.slice(0, MAX_COMPARED)) {
     const differences = slot.mismatches(effect);
     if (differences !== null && (nearest === null || differences.length < nearest.differences.length)) nearest = { slot, differences };
   }
-  const hint = nearest === null ? '' : ` The nearest rule is ${nearest.slot.rule}: ${nearest.differences.map((d) => d.text).slice(0, 8).join('; ')}.`;
+  const hint =
+    nearest === null
+      ? ''
+      : ` The nearest rule is ${nearest.slot.rule}: ${nearest.differences
+          .map((d) => d.text)
+          .slice(0, 8)
+          .join('; ')}.`;
   return { ...base, rule: 'closed world', message: `${what} is neither expected nor allowed.${hint}` };
 }
 
-function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: readonly NetEffect[], record: TrialRecord): Finding {
+function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: number, record: TrialRecord): Finding {
   const operations = [...new Set(all.flatMap((effect) => effect.operations))];
   const names = all.slice(0, MAX_NAMED).map((effect) => (effect.kind === 'row' ? keyText(effect.key) : mailName(effect)));
   const rest = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '';
@@ -150,7 +194,7 @@ function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: readonly 
     code: 'duplicate_effect',
     judgement: 'fail',
     rule: slot.rule,
-    message: `${sentence(slot.title)} may happen ${times}; there are ${all.length}, ${more.length} too many: ${names.join('; ')}${rest}${byWhom(operations, record)}.`,
+    message: `${sentence(slot.title)} may happen ${times}; there are ${all.length}, ${more} too many: ${names.join('; ')}${rest}${byWhom(operations, record)}.`,
     expected: slot.max,
     found: all.slice(0, MAX_NAMED).map(effectEvidence),
     operations,
@@ -160,12 +204,17 @@ function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: readonly 
 /** What came back is allowed when every change on the way is. */
 function revertedFindings(reverted: readonly RevertedRow[], kase: Case, record: TrialRecord): Finding[] {
   return reverted
-    .filter((row) => !row.changes.every((change) => kase.expect.allowed.some((pattern) => mismatches(pattern, change, { tables: record.tables })?.length === 0)))
+    .filter(
+      (row) => !row.changes.every((change) => kase.expect.allowed.some((pattern) => mismatches(pattern, change, { tables: record.tables })?.length === 0)),
+    )
     .map((row) => ({
       code: 'reverted_effect',
       judgement: 'fail',
       rule: 'closed world',
-      message: `The row of ${printable(row.table)} (${keyText(row.key)}) was changed and brought back (${row.changes.slice(0, 8).map((c) => c.change).join(', ')})${byWhom(row.operations, record)}; no rule allows these changes.`,
+      message: `The row of ${printable(row.table)} (${keyText(row.key)}) was changed and brought back (${row.changes
+        .slice(0, 8)
+        .map((c) => c.change)
+        .join(', ')})${byWhom(row.operations, record)}; no rule allows these changes.`,
       found: row.changes.slice(0, 8).map((change) => ({ change: change.change, before: evidence(change.before), after: evidence(change.after) })),
       operations: row.operations,
     }));
@@ -176,7 +225,16 @@ function answerFindings(outcome: Outcome, rule: string, record: TrialRecord): Fi
   const last = record.messages.filter((message) => message.from === 'agent').at(-1);
   const data = last?.data ?? null;
   if (data === null) {
-    return [{ code: 'missing_answer', judgement: 'fail', rule: `${rule}.answer`, message: 'The case asks for a structured answer; the last message of the agent holds none.', expected: evidence(Object.keys(outcome.answer)), found: null }];
+    return [
+      {
+        code: 'missing_answer',
+        judgement: 'fail',
+        rule: `${rule}.answer`,
+        message: 'The case asks for a structured answer; the last message of the agent holds none.',
+        expected: evidence(Object.keys(outcome.answer)),
+        found: null,
+      },
+    ];
   }
   return columnMismatches(outcome.answer, data, () => undefined).map((difference) => ({
     code: 'wrong_answer',
@@ -188,10 +246,10 @@ function answerFindings(outcome: Outcome, rule: string, record: TrialRecord): Fi
   }));
 }
 
-function bounded(findings: readonly Finding[]): Finding[] {
-  if (findings.length <= MAX_FINDINGS) return [...findings];
-  const more = findings.length - MAX_FINDINGS;
-  return [...findings.slice(0, MAX_FINDINGS), { code: 'forbidden_effect', judgement: 'fail', rule: 'closed world', message: `${more} more effects are neither expected nor allowed.`, found: more }];
+function summedUp<T>(items: readonly T[], tell: (item: T) => Finding, code: string, what: string): Finding[] {
+  const told = items.slice(0, MAX_FINDINGS).map(tell);
+  const more = items.length - told.length;
+  return more <= 0 ? told : [...told, { code, judgement: 'fail', rule: 'closed world', message: `${more} more ${what}.`, found: more }];
 }
 
 function sideOf(differences: readonly Mismatch[], side: 'expected' | 'found'): Json {
@@ -202,11 +260,19 @@ function effectEvidence(effect: NetEffect): Json {
   if (effect.kind === 'row') {
     return { table: printable(effect.table), change: effect.change, key: evidence(effect.key), before: evidence(effect.before), after: evidence(effect.after) };
   }
-  return { mail: acceptedRecipients(effect).map((address) => printable(address)), from: printable(effect.from), subject: printable(effect.subject), body: printable(effect.text), message_id: evidence(effect.messageId) };
+  return {
+    mail: acceptedRecipients(effect).map((address) => printable(address)),
+    from: printable(effect.from),
+    subject: printable(effect.subject),
+    body: printable(effect.text),
+    message_id: evidence(effect.messageId),
+  };
 }
 
 function mailName(mail: MailEffect): string {
-  return `mail ${printable(mail.messageId ?? `number ${mail.seq}`)} to ${acceptedRecipients(mail).map((address) => printable(address, 120)).join(', ')}`;
+  return `mail ${printable(mail.messageId ?? `number ${mail.seq}`)} to ${acceptedRecipients(mail)
+    .map((address) => printable(address, 120))
+    .join(', ')}`;
 }
 
 function sentence(text: string): string {

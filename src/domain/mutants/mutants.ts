@@ -5,16 +5,9 @@ import { isList, isObject, printable, quote } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import { alteredText, alteredValue, kindOf, type ValueKind } from './alter.ts';
 import { answerMutants } from './answers.ts';
+import type { Mutant } from './mutant.ts';
 
-/** The reference solution with one fault. A case that passes it has a hole. */
-export interface Mutant {
-  /** Stable while the case's steps and claims stay: `drop:2`, `alter:2:amount`, `answer:contradicted:refund`. Steps are counted from 1. */
-  readonly id: string;
-  readonly description: string;
-  readonly solution: Solution;
-  /** What of the case file the fault is about, for example `reference.steps[1].with.amount`. */
-  readonly path: string;
-}
+export type { Mutant } from './mutant.ts';
 
 /**
  * Mutants of a case's reference solution.
@@ -49,7 +42,10 @@ function stepMutants(solution: Solution, step: Call, at: number): Mutant[] {
   const path = `reference.steps[${at}]`;
   const what = `step ${number} (${printable(step.call)})`;
   const places = placesIn(step.with ?? {}, []);
-  const replaced = (...steps: readonly ScriptStep[]): Solution => ({ ...solution, steps: [...solution.steps.slice(0, at), ...steps, ...solution.steps.slice(at + 1)] });
+  const replaced = (...steps: readonly ScriptStep[]): Solution => ({
+    ...solution,
+    steps: [...solution.steps.slice(0, at), ...steps, ...solution.steps.slice(at + 1)],
+  });
   const again = (args: JsonObject | undefined): ScriptStep => ({ call: step.call, ...(args === undefined ? {} : { with: args }) });
   const mutants: Mutant[] = [
     { id: `drop:${number}`, description: `${what} is left out`, path, solution: replaced() },
@@ -58,16 +54,31 @@ function stepMutants(solution: Solution, step: Call, at: number): Mutant[] {
   const target = ALTERABLE.map((kind) => places.find((place) => place.kind === kind && place.altered !== null)).find((place) => place !== undefined);
   if (target !== undefined) {
     const other = again(withAt(step.with ?? {}, target.path, target.altered));
-    mutants.push({ id: `add:${number}`, description: `after ${what} a second call with ${target.path.join('.')} ${quote(target.altered)} is added`, path, solution: replaced(step, other) });
+    mutants.push({
+      id: `add:${number}`,
+      description: `after ${what} a second call with ${target.path.join('.')} ${quote(target.altered)} is added`,
+      path,
+      solution: replaced(step, other),
+    });
   }
   for (const place of places) {
     const name = place.path.join('.');
     const changed = (value: Json): Solution => replaced({ ...step, with: withAt(step.with ?? {}, place.path, value) });
     const at2 = `${path}.with.${name}`;
     if (place.kind !== null && place.altered !== null) {
-      mutants.push({ id: `alter:${number}:${name}`, description: `in ${what} the ${place.kind} ${name} is ${quote(place.altered)} instead of ${quote(place.value)}`, path: at2, solution: changed(place.altered) });
+      mutants.push({
+        id: `alter:${number}:${name}`,
+        description: `in ${what} the ${place.kind} ${name} is ${quote(place.altered)} instead of ${quote(place.value)}`,
+        path: at2,
+        solution: changed(place.altered),
+      });
     } else if (isBody(place)) {
-      mutants.push({ id: `polite:${number}:${name}`, description: `in ${what} the text ${name} is polite and says nothing`, path: at2, solution: changed(POLITE) });
+      mutants.push({
+        id: `polite:${number}:${name}`,
+        description: `in ${what} the text ${name} is polite and says nothing`,
+        path: at2,
+        solution: changed(POLITE),
+      });
     }
   }
   return mutants;
@@ -103,7 +114,9 @@ function setAt(node: Json, path: readonly string[], value: Json): Json {
   const [head, ...rest] = path;
   if (head === undefined) return value;
   if (isList(node)) return node.map((item, at) => (String(at) === head ? setAt(item, rest, value) : item));
-  return isObject(node) ? Object.fromEntries(Object.entries(node).map(([key, item]) => [key, key === head ? setAt(item, rest, value) : item])) : alteredText(String(node));
+  return isObject(node)
+    ? Object.fromEntries(Object.entries(node).map(([key, item]) => [key, key === head ? setAt(item, rest, value) : item]))
+    : alteredText(String(node));
 }
 
 function freeName(id: string, taken: Set<string>): string {

@@ -4,10 +4,10 @@ const MAX_STRING = 400;
 const MAX_ITEMS = 60;
 const MAX_DEPTH = 6;
 
-/** The longest text that any rule reads, in UTF-16 units. What lies beyond is not looked at. */
-export const MAX_TEXT = 200_000;
+/** The longest text that any rule reads, in UTF-16 units. */
+const MAX_TEXT = 200_000;
 
-/** A text as rules read it: at most {@link MAX_TEXT} units, Unicode NFC. */
+/** A text as rules read it, in Unicode NFC. What lies beyond 200,000 UTF-16 units is not looked at. */
 export function readable(text: string): string {
   return text.slice(0, MAX_TEXT).normalize('NFC');
 }

@@ -1,13 +1,10 @@
 import type { Json } from '../json.ts';
 
-/** How leaves are written; default: JSON's own form, text in Unicode NFC. */
-export type Leaf = (value: null | boolean | number | string) => string;
-
 /**
  * One text for equal values: keys sorted by code unit, numbers by value, text in Unicode NFC. For comparing, not for storing.
  * Works without recursion, so that no depth of nesting can exhaust the stack.
  */
-export function canonicalText(value: Json, leaf: Leaf = plainLeaf): string {
+export function canonicalText(value: Json): string {
   const out: string[] = [];
   const todo: (Json | { readonly raw: string })[] = [value];
   const raws = new WeakSet<object>();
@@ -19,7 +16,7 @@ export function canonicalText(value: Json, leaf: Leaf = plainLeaf): string {
   while (todo.length > 0) {
     const item = todo.pop() as Json | { readonly raw: string };
     if (item === null || typeof item !== 'object') {
-      out.push(leaf(item));
+      out.push(leafText(item));
     } else if (raws.has(item)) {
       out.push((item as { readonly raw: string }).raw);
     } else if (Array.isArray(item)) {
@@ -38,6 +35,6 @@ export function canonicalText(value: Json, leaf: Leaf = plainLeaf): string {
   return out.join('');
 }
 
-function plainLeaf(value: null | boolean | number | string): string {
+function leafText(value: null | boolean | number | string): string {
   return JSON.stringify(typeof value === 'string' ? value.normalize('NFC') : Object.is(value, -0) ? 0 : value);
 }
