@@ -29,10 +29,7 @@ export async function generationOf(pack: {
   const { environment } = pack;
   const folder = dirname(pack.file);
   const sources = environment.sources ?? [folder];
-  const named: FileSource[] = [
-    ...environment.schema,
-    ...environment.seed.map((seed) => ('sql' in seed ? seed.sql : 'csv' in seed ? seed.csv : seed.json)),
-  ];
+  const named: FileSource[] = [...environment.schema, ...environment.seed.map((seed) => ('sql' in seed ? seed.sql : 'csv' in seed ? seed.csv : seed.json))];
   const facts = {
     layout: LAYOUT_VERSION,
     name: environment.name,
@@ -40,12 +37,20 @@ export async function generationOf(pack: {
     policy: pack.policy,
     tools: pack.toolSchemas.map((schema, index) => {
       const tool = environment.tools[index];
-      return { ...schema, failures: tool?.failures ?? [], idempotent: tool?.idempotent ?? false, typicalMs: tool?.typicalMs ?? null, timeoutMs: tool?.timeoutMs ?? null };
+      return {
+        ...schema,
+        failures: tool?.failures ?? [],
+        idempotent: tool?.idempotent ?? false,
+        typicalMs: tool?.typicalMs ?? null,
+        timeoutMs: tool?.timeoutMs ?? null,
+      };
     }),
     tables: environment.tables ?? {},
     services: environment.services ?? {},
     roles: environment.permissions?.roles ?? {},
-    seed: environment.seed.map((seed) => ('sql' in seed ? {} : 'csv' in seed ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls } : { table: seed.table })),
+    seed: environment.seed.map((seed) =>
+      'sql' in seed ? {} : 'csv' in seed ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls } : { table: seed.table },
+    ),
     options: await optionsDigest(pack.options),
     files: await Promise.all(named.map(async (source) => [nameIn(folder, pathOf(source)), await contentDigest(pathOf(source), () => true)])),
     sources: await Promise.all(sources.map(async (source) => [nameIn(folder, pathOf(source)), await contentDigest(pathOf(source), () => true)])),

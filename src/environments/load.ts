@@ -53,7 +53,10 @@ export function resolveEnvironment(nameOrPath: string, baseDir: string): string 
   const found = existing(path) ?? existing(join(path, 'pack.ts'));
   if (found) return found;
   const names = BUILT_IN.filter((name) => existing(fileURLToPath(new URL(`./${name}/pack.ts`, import.meta.url))));
-  throw new EnvironmentLoadError(nameOrPath, `there is no such built-in environment (there are: ${names.join(', ')}), and no file ${path} or ${join(path, 'pack.ts')}`);
+  throw new EnvironmentLoadError(
+    nameOrPath,
+    `there is no such built-in environment (there are: ${names.join(', ')}), and no file ${path} or ${join(path, 'pack.ts')}`,
+  );
 }
 
 const BUILT_IN = ['support-desk', 'workbench'];
@@ -82,7 +85,8 @@ async function define(file: string, options: JsonObject): Promise<Environment> {
     if (names.length > 0) throw new EnvironmentLoadError(file, `takes no options, and was given ${names.join(', ')}`);
     return exported;
   }
-  if (typeof exported !== 'function') throw new EnvironmentLoadError(file, 'its default export is neither an environment (see defineEnvironment) nor a function that makes one');
+  if (typeof exported !== 'function')
+    throw new EnvironmentLoadError(file, 'its default export is neither an environment (see defineEnvironment) nor a function that makes one');
   let made: unknown;
   try {
     made = await (exported as (options: JsonObject) => unknown)(options);

@@ -58,8 +58,18 @@ async function agentOf(world: World): Promise<pg.Client> {
 }
 
 const mail = (operation: string | null, attempt = 1) => ({
-  accepted: true, from: 'a@example.org', recipients: [{ address: 'b@example.org', code: 250 }], subject: 'hello', text: '', headers: {}, messageId: null,
-  attachments: [], violations: [], operation, attempt, raw: Buffer.from('raw'),
+  accepted: true,
+  from: 'a@example.org',
+  recipients: [{ address: 'b@example.org', code: 250 }],
+  subject: 'hello',
+  text: '',
+  headers: {},
+  messageId: null,
+  attachments: [],
+  violations: [],
+  operation,
+  attempt,
+  raw: Buffer.from('raw'),
 });
 
 describe('the fence', () => {
@@ -137,7 +147,9 @@ describe('the fence', () => {
     await expect(again?.storeMail(mail(null))).rejects.toThrow(FencedError);
     await expect(again?.transact(null, (sql) => sql.query('select 1'))).rejects.toThrow(FencedError);
     await expect(tool?.transact({ id: 'op1', attempt: 1 }, (sql) => sql.query("insert into notes values ('late', 'x')"))).rejects.toThrow(FencedError);
-    expect(await tool?.transact({ id: 'op1', attempt: 1 }, (sql) => sql.query("select about from notes where about = 'service'"))).toEqual([{ about: 'service' }]);
+    expect(await tool?.transact({ id: 'op1', attempt: 1 }, (sql) => sql.query("select about from notes where about = 'service'"))).toEqual([
+      { about: 'service' },
+    ]);
     const { effects, lateAttempts } = await world.observe();
     expect(effects.map((effect) => `${effect.kind} ${effect.operation}`)).toEqual(['mail op1', 'mail null', 'row op1', 'row null']);
     expect(effects[0]).toMatchObject({ seq: 1, accepted: true, subject: 'hello', at: '2026-03-02T08:30:00.000Z' });
@@ -218,7 +230,9 @@ describe('recovery of an operation', () => {
     const world = await shop.make();
     const writer = hold(world, 'op1');
     await writer.written;
-    await shop.admin.query("SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.relation = $1::regclass AND l.mode = 'RowShareLock'", [`w_${world.ref.id}_sys.fence`]);
+    await shop.admin.query("SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.relation = $1::regclass AND l.mode = 'RowShareLock'", [
+      `w_${world.ref.id}_sys.fence`,
+    ]);
     writer.go();
     const lost = await writer.ended;
     expect(lost).toBeInstanceOf(Error);

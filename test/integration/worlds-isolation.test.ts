@@ -123,7 +123,9 @@ describe('SQL of a tool, in a schema of a shared database', () => {
   test('finds no setting of an earlier operation on the connection', async () => {
     expect(await tries("select set_config('search_path', 'pg_catalog', false)")).toBe(null);
     for (let i = 0; i < 8; i += 1) {
-      const [row] = await operate(world, `clean${i}`, (sql) => sql.query("select current_setting('search_path') as path, current_user::text as me, current_setting('trialbed.operation') as op"));
+      const [row] = await operate(world, `clean${i}`, (sql) =>
+        sql.query("select current_setting('search_path') as path, current_user::text as me, current_setting('trialbed.operation') as op"),
+      );
       expect(row).toEqual({ path: `"w_${world.ref.id}"`, me: `w_${world.ref.id}`, op: `clean${i}` });
     }
   });
@@ -151,12 +153,14 @@ describe('a login of the agent, in a database of its own', () => {
     expect(elsewhere).toContain(await sqlStateOf(client.query(filled(sql, 'trialbed_world_sys'))));
   });
 
-  test.each([['another world', () => `w_${neighbourDatabase.ref.id}`], ['all shared worlds', () => 'trialbed_worlds'], ['the administrator', () => 'postgres'], ['templates', () => 'template1']])(
-    'cannot connect to the database of %s',
-    async (_what, database) => {
-      await expect(login(world, database())).rejects.toMatchObject({ code: '42501' });
-    },
-  );
+  test.each([
+    ['another world', () => `w_${neighbourDatabase.ref.id}`],
+    ['all shared worlds', () => 'trialbed_worlds'],
+    ['the administrator', () => 'postgres'],
+    ['templates', () => 'template1'],
+  ])('cannot connect to the database of %s', async (_what, database) => {
+    await expect(login(world, database())).rejects.toMatchObject({ code: '42501' });
+  });
 
   test('is a tool role to nobody: RESET ROLE leaves it what it is', async () => {
     await client.query('RESET ROLE');
@@ -166,7 +170,9 @@ describe('a login of the agent, in a database of its own', () => {
   });
 
   test('writes unattributed, whatever it claims', async () => {
-    await client.query(`SET trialbed.operation = 'op-forged'; SET trialbed.attempt = '1'; SET trialbed.epoch = '${world.ref.epoch}'; SET trialbed.phase = 'state'`);
+    await client.query(
+      `SET trialbed.operation = 'op-forged'; SET trialbed.attempt = '1'; SET trialbed.epoch = '${world.ref.epoch}'; SET trialbed.phase = 'state'`,
+    );
     await client.query("SET search_path = pg_catalog; INSERT INTO trialbed_world.notes VALUES ('mine', 'x')");
     const { effects } = await world.observe();
     expect(effects).toMatchObject([{ table: 'notes', change: 'insert', operation: null, after: { about: 'mine' } }]);
@@ -187,7 +193,9 @@ describe('two worlds side by side', () => {
   test.each(['schema', 'database'] as const)('of isolation %s: each sees its own rows and its own journal only', async (isolation) => {
     const [a, b] = await Promise.all([shop.make({ isolation }), shop.make({ isolation })]);
     await Promise.all(
-      [a, b].map((world, index) => statements(world, 'op1', `update customers set name = 'world ${index}' where id = 1`, `insert into notes values ('world', '${index}')`)),
+      [a, b].map((world, index) =>
+        statements(world, 'op1', `update customers set name = 'world ${index}' where id = 1`, `insert into notes values ('world', '${index}')`),
+      ),
     );
     for (const [index, world] of [a, b].entries()) {
       const names = await operate(world, 'look', (sql) => sql.query('select name from customers where id = 1'));

@@ -23,7 +23,16 @@ describe('the journal', () => {
     expect(effects.map((effect) => `${effect.table} ${effect.change}`)).toEqual(['orders insert', 'audit insert', 'orders update', 'audit insert']);
     expect(effects[0]).toMatchObject({ key: { id: 10 }, before: null, operation: 'op1', at: '2026-03-02T08:30:00.000Z' });
     expect(effects[0]?.after).toEqual({
-      id: 10, customer_id: 2, status: 'new', net: 12.5, tax: 0.001, gross: 12.501, discount: null, reference: null, due: null, noted_at: null,
+      id: 10,
+      customer_id: 2,
+      status: 'new',
+      net: 12.5,
+      tax: 0.001,
+      gross: 12.501,
+      discount: null,
+      reference: null,
+      due: null,
+      noted_at: null,
     });
     expect(effects[2]).toMatchObject({ before: { discount: null }, after: { discount: 5 } });
     await world.release();
@@ -42,7 +51,12 @@ describe('the journal', () => {
     );
     const images = (await rows(world)).filter((effect) => effect.table !== 'audit').map((effect) => effect.after);
     expect(images[0]).toMatchObject({ reference: '9007199254740995', noted_at: '2026-05-01T12:00:00' });
-    expect(images[1]).toMatchObject({ tags: ['a,b', null], preferences: { n: '12345678901234567890' }, raw: { z: 1, a: [2.5] }, joined_at: '2025-12-31T15:00:00+00:00' });
+    expect(images[1]).toMatchObject({
+      tags: ['a,b', null],
+      preferences: { n: '12345678901234567890' },
+      raw: { z: 1, a: [2.5] },
+      joined_at: '2025-12-31T15:00:00+00:00',
+    });
     expect(images[2]).toMatchObject({ weight: 'Infinity' });
     expect(images[3]).toMatchObject({ span: '3 mons', scan: '\\xdead' });
     await world.release();
@@ -69,7 +83,10 @@ describe('the journal', () => {
     expect(summary.filter((line) => line.startsWith('orders'))).toHaveLength(2);
     expect(summary).toContain('notes update {"body":"counted","about":null}');
     expect(summary).toContain('customers update {"id":70}');
-    expect(summary.filter((line) => line.startsWith('events'))).toEqual(['events delete {"at":"2025-05-05","id":1}', 'events insert {"at":"2026-02-02","id":1}']);
+    expect(summary.filter((line) => line.startsWith('events'))).toEqual([
+      'events delete {"at":"2025-05-05","id":1}',
+      'events insert {"at":"2026-02-02","id":1}',
+    ]);
     const { tables } = await world.observe();
     expect(tables.notes?.key).toEqual(['about', 'body']);
     expect(tables.orders?.scale).toEqual({ net: 2 });
@@ -104,7 +121,10 @@ describe('an operation', () => {
       throw new ToolFailure('out_of_stock', 'None is left.', { retryAfterSeconds: 3 });
     });
     await expect(failure).rejects.toThrow(ToolFailure);
-    expect(await world.ledger.read('op2')).toMatchObject({ state: 'failed', problem: { code: 'out_of_stock', message: 'None is left.', retryAfterSeconds: 3 } });
+    expect(await world.ledger.read('op2')).toMatchObject({
+      state: 'failed',
+      problem: { code: 'out_of_stock', message: 'None is left.', retryAfterSeconds: 3 },
+    });
     await expect(operate(world, 'op3', (sql) => sql.query('insert into nowhere values (1)'))).rejects.toMatchObject({ code: '42P01' });
     expect(await world.ledger.read('op3')).toMatchObject({ state: 'proposed' });
     expect((await rows(world)).map((effect) => effect.operation)).toEqual(['op1']);
@@ -144,9 +164,21 @@ describe('an operation', () => {
     );
     expect(found).toEqual([
       {
-        net: '100.00', tax: '19.000', reference: '9007199254740993', due: '2026-03-01', noted_at: '2026-02-01T10:00:00', status: 'paid',
-        joined_at: '2000-01-01T00:00:00Z', tags: ['vip', 'two words'], preferences: { lang: 'de' }, scan: '\\x00ff', span: '1 day 02:00:00',
-        nets: ['100.00'], times: ['2000-01-01T00:00:00Z'], weight: 2.5, n: '1',
+        net: '100.00',
+        tax: '19.000',
+        reference: '9007199254740993',
+        due: '2026-03-01',
+        noted_at: '2026-02-01T10:00:00',
+        status: 'paid',
+        joined_at: '2000-01-01T00:00:00Z',
+        tags: ['vip', 'two words'],
+        preferences: { lang: 'de' },
+        scan: '\\x00ff',
+        span: '1 day 02:00:00',
+        nets: ['100.00'],
+        times: ['2000-01-01T00:00:00Z'],
+        weight: 2.5,
+        n: '1',
       },
     ]);
     await world.release();
@@ -164,7 +196,9 @@ describe('an operation', () => {
 describe('seed and state', () => {
   test('a seed keeps the null rules of its files and moves sequences past its keys', async () => {
     const world = await shop.make();
-    const found = await operate(world, 'op1', (sql) => sql.query("select id, name, preferences, raw::text as raw, preferences is null as none from customers where id < 8 order by id"));
+    const found = await operate(world, 'op1', (sql) =>
+      sql.query('select id, name, preferences, raw::text as raw, preferences is null as none from customers where id < 8 order by id'),
+    );
     expect(found).toEqual([
       { id: 1, name: 'Anna Berg', preferences: { lang: 'de' }, raw: '{"b":1,"a":2.5}', none: false },
       { id: 2, name: 'Bo, the Younger', preferences: null, raw: null, none: true },
@@ -185,7 +219,9 @@ describe('seed and state', () => {
     });
     expect((await world.observe()).effects).toEqual([]);
     const found = await operate(world, 'op1', (sql) =>
-      sql.query("select (select status from orders where id = 1) as status, (select joined_at from customers where id = 40) as joined, (select count(*) from order_lines) as lines"),
+      sql.query(
+        'select (select status from orders where id = 1) as status, (select joined_at from customers where id = 40) as joined, (select count(*) from order_lines) as lines',
+      ),
     );
     expect(found).toEqual([{ status: 'sent', joined: '2026-03-02T08:30:00Z', lines: '2' }]);
     const ids = await operate(world, 'op2', (sql) => sql.query("insert into customers (name, email) values ('New', 'new@example.org') returning id"));
@@ -209,12 +245,12 @@ describe('seed and state', () => {
 
 /** Everything that the journal has to take back, in one operation. */
 const UPHEAVAL = [
-  "insert into orders (customer_id, net, tax) values (2, 1, 1)",
+  'insert into orders (customer_id, net, tax) values (2, 1, 1)',
   'delete from customers where id = 1',
   "update customers set name = 'Renamed', id = 71 where id = 7",
   "insert into customers (name, email) values ('Eve', 'eve@example.org')",
   "update notes set body = 'changed'",
-  "delete from notes where about is null",
+  'delete from notes where about is null',
   "insert into notes values ('stock', 'count it')",
   "update events set at = '2026-02-02' where id = 1",
   'delete from events where id = 2',
@@ -280,8 +316,18 @@ describe('reset, snapshot and restore', () => {
     const { toolSecret } = await world.credentials();
     const session = await shop.worlds.authenticate(world.ref.id, toolSecret);
     await session?.storeMail({
-      accepted: true, from: 'a@example.org', recipients: [{ address: 'b@example.org', code: 250 }], subject: 'hello', text: 'text', headers: { 'x-a': '1' }, messageId: null,
-      attachments: [], violations: [], operation: 'op2', attempt: 1, raw: Buffer.from([0, 255, 13, 10]),
+      accepted: true,
+      from: 'a@example.org',
+      recipients: [{ address: 'b@example.org', code: 250 }],
+      subject: 'hello',
+      text: 'text',
+      headers: { 'x-a': '1' },
+      messageId: null,
+      attachments: [],
+      violations: [],
+      operation: 'op2',
+      attempt: 1,
+      raw: Buffer.from([0, 255, 13, 10]),
     });
     const snapshot = JSON.parse(JSON.stringify(await world.snapshot())) as Awaited<ReturnType<World['snapshot']>>;
     expect(snapshot.rawMails).toEqual([{ seq: expect.any(Number), raw: 'AP8NCg==' }]);

@@ -42,7 +42,9 @@ describe('provisioning', () => {
     const worlds = await Promise.all(Array.from({ length: 24 }, () => shop.make()));
     expect(new Set(worlds.map((world) => world.ref.id)).size).toBe(24);
     await Promise.all(worlds.map((world, n) => statements(world, 'op1', `insert into notes values ('n', '${n}')`)));
-    const { rows } = await shop.admin.query<{ n: number }>("SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = 'trialbed_worlds' AND application_name = 'trialbed tools'");
+    const { rows } = await shop.admin.query<{ n: number }>(
+      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = 'trialbed_worlds' AND application_name = 'trialbed tools'",
+    );
     expect(rows[0]?.n).toBeLessThanOrEqual(10);
     for (const [n, world] of worlds.entries()) expect((await world.observe()).effects).toMatchObject([{ after: { body: String(n) } }]);
     await Promise.all(worlds.map((world) => world.release()));
@@ -68,7 +70,12 @@ describe('provisioning', () => {
     const environment: LoadedEnvironment = {
       ...shop.environment,
       generation: `random-${process.pid}`,
-      environment: defineEnvironment({ ...shop.environment.environment, seed: [], tables: {}, schema: [new URL('../fixtures/packs/shop/random.sql', import.meta.url)] }),
+      environment: defineEnvironment({
+        ...shop.environment.environment,
+        seed: [],
+        tables: {},
+        schema: [new URL('../fixtures/packs/shop/random.sql', import.meta.url)],
+      }),
     };
     const first = await shop.worlds.open(await shop.worlds.provision(environment, shop.lease()));
     const request = shop.lease();
@@ -81,10 +88,20 @@ describe('provisioning', () => {
     const broken = (name: string): LoadedEnvironment => ({
       ...shop.environment,
       generation: `${name}-${process.pid}`,
-      environment: defineEnvironment({ ...shop.environment.environment, seed: [], tables: {}, schema: [new URL(`../fixtures/packs/shop/${name}`, import.meta.url)] }),
+      environment: defineEnvironment({
+        ...shop.environment.environment,
+        seed: [],
+        tables: {},
+        schema: [new URL(`../fixtures/packs/shop/${name}`, import.meta.url)],
+      }),
     });
     await expect(shop.worlds.provision(broken('broken.sql'), shop.lease())).rejects.toThrow(/schema broken\.sql, line 4: type "colour" does not exist/);
-    const schemas = async () => (await shop.admin.query("SELECT count(*)::int AS n FROM pg_namespace n WHERE nspname LIKE 'w\\_%' AND EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid AND relname = 'committed')")).rows;
+    const schemas = async () =>
+      (
+        await shop.admin.query(
+          "SELECT count(*)::int AS n FROM pg_namespace n WHERE nspname LIKE 'w\\_%' AND EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = n.oid AND relname = 'committed')",
+        )
+      ).rows;
     await expect(shop.worlds.provision(broken('commits.sql'), shop.lease())).rejects.toThrow(/must not hold BEGIN, COMMIT or ROLLBACK/);
     expect(await schemas()).toEqual([{ n: 0 }]);
     await expect(shop.worlds.provision(broken('missing.sql'), shop.lease())).rejects.toThrow(/cannot read missing\.sql/);
@@ -121,11 +138,14 @@ describe('a dump of a database', () => {
 });
 
 describe('the sweeper', () => {
-  const sweptIds = async (options: Parameters<Shop['worlds']['sweep']>[0] = {}) => new Map((await shop.worlds.sweep(options)).swept.map((one) => [one.world, one.reason]));
+  const sweptIds = async (options: Parameters<Shop['worlds']['sweep']>[0] = {}) =>
+    new Map((await shop.worlds.sweep(options)).swept.map((one) => [one.world, one.reason]));
 
   test('drops worlds whose lease has lapsed or whose workflow is closed, and no other', async () => {
     const lapsed = await shop.worlds.open(await shop.worlds.provision(shop.environment, shop.lease('lapsed', { leaseMs: -1 })));
-    const lapsedDatabase = await shop.worlds.open(await shop.worlds.provision(shop.environment, shop.lease('lapsed-db', { leaseMs: -1, isolation: 'database' })));
+    const lapsedDatabase = await shop.worlds.open(
+      await shop.worlds.provision(shop.environment, shop.lease('lapsed-db', { leaseMs: -1, isolation: 'database' })),
+    );
     const ended = await shop.worlds.open(await shop.worlds.provision(shop.environment, shop.lease('ended')));
     const live = await shop.worlds.open(await shop.worlds.provision(shop.environment, shop.lease('live')));
     const pooled = await shop.make();
@@ -184,7 +204,9 @@ describe('the sweeper', () => {
       ]);
       expect(report.leaked).toBeGreaterThanOrEqual(2);
       expect(await remains(id)).toEqual([]);
-      const { rows } = await shop.admin.query("SELECT nspname AS name FROM pg_namespace WHERE nspname IN ('w_foreign', 'test_x') UNION ALL SELECT datname FROM pg_database WHERE datname LIKE 'w\\_%db' ORDER BY 1");
+      const { rows } = await shop.admin.query(
+        "SELECT nspname AS name FROM pg_namespace WHERE nspname IN ('w_foreign', 'test_x') UNION ALL SELECT datname FROM pg_database WHERE datname LIKE 'w\\_%db' ORDER BY 1",
+      );
       expect(rows.map((row: { name: string }) => row.name)).toEqual(['test_x', 'w_foreign', 'w_foreigndb']);
     } finally {
       await shop.admin.query('DROP SCHEMA w_foreign; DROP SCHEMA test_x; DROP ROLE w_stranger');
@@ -196,7 +218,9 @@ describe('the sweeper', () => {
     const half = await shop.make({ isolation: 'database' });
     await shop.admin.query("UPDATE trialbed.worlds SET state = 'making', lease_until = now() - interval '1 second' WHERE id = $1", [half.ref.id]);
     const dropping = await shop.make();
-    await shop.admin.query("UPDATE trialbed.worlds SET state = 'dropping', owner = NULL, lease_until = now() - interval '1 second' WHERE id = $1", [dropping.ref.id]);
+    await shop.admin.query("UPDATE trialbed.worlds SET state = 'dropping', owner = NULL, lease_until = now() - interval '1 second' WHERE id = $1", [
+      dropping.ref.id,
+    ]);
     const swept = await sweptIds();
     expect(swept.get(half.ref.id)).toBe('lease_lapsed');
     expect(await remains(half.ref.id)).toEqual([]);

@@ -44,7 +44,12 @@ describe('loading a pack', () => {
     ['another export', { 'pack.ts': 'export default 1;' }, {}, /neither an environment/],
     ['no default export', { 'pack.ts': 'export const pack = 1;' }, {}, /neither an environment/],
     ['a function that makes something else', { 'pack.ts': 'export default () => ({});' }, {}, /does not return an environment/],
-    ['a function that refuses its options', { 'pack.ts': 'export default () => { throw new Error("no such size"); };' }, { size: 9 }, /does not accept its options \{"size":9\}: no such size/],
+    [
+      'a function that refuses its options',
+      { 'pack.ts': 'export default () => { throw new Error("no such size"); };' },
+      { size: 9 },
+      /does not accept its options \{"size":9\}: no such size/,
+    ],
     ['options that nobody takes', { 'pack.ts': minimal('plain') }, { size: 9 }, /takes no options, and was given size/],
   ])('says what is wrong with %s', async (_what, files, options, message) => {
     const at = await pack('wrong', files);

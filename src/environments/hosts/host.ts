@@ -101,7 +101,8 @@ async function requireRights(config: WorldHostConfig, client: pg.Client): Promis
 async function createDatabase(client: pg.Client): Promise<void> {
   const there = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [WORLDS_DATABASE]);
   // template0: what an administrator put into template1 must not be in any world. UTF8 and C: text sorts alike on every machine.
-  if (!there.rowCount) await client.query(`CREATE DATABASE ${escapeIdentifier(WORLDS_DATABASE)} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`);
+  if (!there.rowCount)
+    await client.query(`CREATE DATABASE ${escapeIdentifier(WORLDS_DATABASE)} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`);
 }
 
 async function migrate(admin: pg.Pool): Promise<void> {

@@ -49,7 +49,12 @@ function makeAccess(
   shared: { readonly admin: pg.Pool; readonly control: pg.Pool; readonly owned?: readonly pg.Pool[] },
 ): Access {
   const url = withDatabase(adminUrl, database, tool);
-  const common = { url, statementTimeoutMs: STATEMENT_MS, idleInTransactionMs: IDLE_IN_TRANSACTION_MS, ...(sizes.idleMs === undefined ? {} : { idleMs: sizes.idleMs }) };
+  const common = {
+    url,
+    statementTimeoutMs: STATEMENT_MS,
+    idleInTransactionMs: IDLE_IN_TRANSACTION_MS,
+    ...(sizes.idleMs === undefined ? {} : { idleMs: sizes.idleMs }),
+  };
   const tools = openPool({ ...common, max: sizes.tools, name: 'trialbed tools' });
   const services = openPool({ ...common, max: sizes.services, name: 'trialbed services' });
   return {

@@ -92,7 +92,9 @@ function parseCsv(file: string, text: string, seed: Extract<Seed, { csv: FileSou
  */
 function fromDump(text: SqlText): SqlText {
   if (/^COPY .* FROM stdin;$/m.test(text.sql)) {
-    throw new WorldBuildError(`schema ${text.file} is a dump with data; make it with pg_dump --schema-only --no-owner --no-privileges and name the data as seed`);
+    throw new WorldBuildError(
+      `schema ${text.file} is a dump with data; make it with pg_dump --schema-only --no-owner --no-privileges and name the data as seed`,
+    );
   }
   return { file: text.file, sql: text.sql.replace(/^\\.*$/gm, '') };
 }

@@ -104,9 +104,12 @@ async function runSql(client: pg.ClientBase, what: string, text: SqlText, dump =
   } catch (error) {
     const position = Number((error as { position?: string }).position);
     const line = position > 0 ? sql.slice(0, position).split('\n').length : null;
-    throw new WorldBuildError(`${what} ${text.file}${line ? `, line ${line}` : ''}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new WorldBuildError(`${what} ${text.file}${line ? `, line ${line}` : ''}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
-  if ((await transaction()) !== before) throw new WorldBuildError(`${what} ${text.file} must not hold BEGIN, COMMIT or ROLLBACK: a world is made in one transaction`);
+  if ((await transaction()) !== before)
+    throw new WorldBuildError(`${what} ${text.file} must not hold BEGIN, COMMIT or ROLLBACK: a world is made in one transaction`);
 }
 
 /** Blanks the settings at a dump's head that this server does not know: a newer pg_dump writes some. A line stays a line, so that an error names the file's. */

@@ -130,7 +130,12 @@ export async function catalogueDigest(client: pg.ClientBase, layout: Layout): Pr
   const { rows } = await client.query<{ line: string }>(CATALOGUE, [layout.schemas]);
   const main = mainSchema(layout);
   // The world's own names stand for themselves in every world.
-  const lines = rows.map(({ line }) => line.replaceAll(layout.sys, '$sys').replaceAll(layout.role, '$world').replaceAll(main === 'public' ? '\0' : main, '$world'));
+  const lines = rows.map(({ line }) =>
+    line
+      .replaceAll(layout.sys, '$sys')
+      .replaceAll(layout.role, '$world')
+      .replaceAll(main === 'public' ? '\0' : main, '$world'),
+  );
   return createHash('sha256').update(lines.sort().join('\n')).digest('hex');
 }
 
@@ -169,12 +174,14 @@ function requireNames(environment: Environment, tables: Tables): void {
     const table = Object.hasOwn(tables, name) ? tables[name] : undefined;
     if (!table) throw new EnvironmentDefinitionError(environment.name, `tables.${name}: there is no such table (there are: ${known})`);
     for (const column of [...(options.ignored ?? []), ...Object.keys(options.scale ?? {})]) {
-      if (!table.columns.some((known) => known.name === column)) throw new EnvironmentDefinitionError(environment.name, `tables.${name}: there is no column ${column}`);
+      if (!table.columns.some((known) => known.name === column))
+        throw new EnvironmentDefinitionError(environment.name, `tables.${name}: there is no column ${column}`);
     }
   }
   const tickets = environment.services?.tickets;
   for (const name of tickets ? [tickets.tickets, tickets.comments] : []) {
-    if (!Object.hasOwn(tables, name)) throw new EnvironmentDefinitionError(environment.name, `services.tickets: there is no table ${name} (there are: ${known})`);
+    if (!Object.hasOwn(tables, name))
+      throw new EnvironmentDefinitionError(environment.name, `services.tickets: there is no table ${name} (there are: ${known})`);
   }
 }
 

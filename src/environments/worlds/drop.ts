@@ -28,10 +28,10 @@ export async function dropWorld(host: Host, row: Pick<WorldRow, 'id' | 'isolatio
 /** Drops the schemas that carry the world's marker, and its role. */
 export async function dropSchemas(host: Host, worldId: string, schemas: readonly string[], role: string): Promise<void> {
   await withClient(host.admin, async (client) => {
-    const { rows } = await client.query<{ nspname: string }>("SELECT nspname FROM pg_namespace WHERE nspname = ANY($1) AND obj_description(oid, 'pg_namespace') = $2", [
-      schemas,
-      marker(worldId),
-    ]);
+    const { rows } = await client.query<{ nspname: string }>(
+      "SELECT nspname FROM pg_namespace WHERE nspname = ANY($1) AND obj_description(oid, 'pg_namespace') = $2",
+      [schemas, marker(worldId)],
+    );
     if (rows.length > 0) {
       const names = rows.map((row) => escapeIdentifier(row.nspname)).join(', ');
       await lockOrEvict(client, host.control, PATIENCE_MS, () => client.query(`DROP SCHEMA IF EXISTS ${names} CASCADE`));
@@ -41,10 +41,10 @@ export async function dropSchemas(host: Host, worldId: string, schemas: readonly
 }
 
 export async function dropDatabase(host: Host, database: string, role: string, worldId: string): Promise<void> {
-  const { rows } = await host.admin.query<{ ours: boolean }>("SELECT coalesce(shobj_description(oid, 'pg_database') = $2, false) AS ours FROM pg_database WHERE datname = $1", [
-    database,
-    marker(worldId),
-  ]);
+  const { rows } = await host.admin.query<{ ours: boolean }>(
+    "SELECT coalesce(shobj_description(oid, 'pg_database') = $2, false) AS ours FROM pg_database WHERE datname = $1",
+    [database, marker(worldId)],
+  );
   // Between CREATE DATABASE and its comment there is a moment; the registry's row says then that it is ours. A foreign one has no row.
   if (rows.length > 0) {
     await forgetPrepared(host, database, role);

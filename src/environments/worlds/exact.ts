@@ -10,7 +10,11 @@ export function parseImage(text: string): JsonObject {
 }
 
 function isExact(token: string): boolean {
-  const digits = token.replace(/[eE].*$/, '').replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '');
+  const digits = token
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+/, '')
+    .replace(/0+$/, '');
   // Up to 15 significant digits survive the way to a double and back.
   return digits.length <= 15 || String(Number(token)) === token;
 }

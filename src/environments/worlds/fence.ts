@@ -15,7 +15,9 @@ const { escapeIdentifier } = pg;
 export async function closeWorld(access: Access, layout: Layout, epoch: number, drainMs: number, failpoint: (name: string) => void): Promise<number> {
   const role = escapeIdentifier(layout.role);
   if (layout.direct) await access.admin.query(`ALTER ROLE ${role} NOLOGIN PASSWORD NULL`);
-  await access.admin.query(`UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1)`, [epoch]);
+  await access.admin.query(`UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1)`, [
+    epoch,
+  ]);
   // A prepared transaction holds its locks without a session that could be ended.
   if (layout.direct) await rollbackPrepared(access.admin, layout.role);
   const closed = await underLock(access, drainMs, { sql: `SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`, values: [] }, async (client) => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { catalogueDigest, type Column, relationOf, type Table, type Tables } from './catalogue.ts';
 import type { Layout } from './layout.ts';
@@ -37,12 +36,6 @@ export function differences(expected: Fingerprint, found: Fingerprint): string[]
     ...(expected.catalogue === found.catalogue ? [] : ['catalogue']),
     ...[...names].filter((name) => expected.contents[name] !== found.contents[name]).map((name) => `table ${name}`),
   ];
-}
-
-/** One text for a fingerprint. */
-export function fingerprintText(value: Fingerprint): string {
-  const tables = Object.entries(value.contents).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(JSON.stringify([value.catalogue, tables])).digest('hex');
 }
 
 /** SQL for the hash of a row of alias `t`. The text of the row, not its JSON: there, a JSON null and a NULL look alike. */

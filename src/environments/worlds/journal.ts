@@ -63,9 +63,18 @@ export function isoUtc(column: string): string {
  *
  * @throws when rows that the journal speaks of are not there, or are there and should not be.
  */
-export async function replay(client: pg.ClientBase, tables: Tables, journal: readonly Pick<JournalRow, 'tbl' | 'before' | 'after' | 'seq'>[], direction: 'back' | 'forth'): Promise<void> {
+export async function replay(
+  client: pg.ClientBase,
+  tables: Tables,
+  journal: readonly Pick<JournalRow, 'tbl' | 'before' | 'after' | 'seq'>[],
+  direction: 'back' | 'forth',
+): Promise<void> {
   await client.query("SET LOCAL session_replication_role = 'replica'");
-  const ordered = (direction === 'back' ? [...journal].reverse() : journal).map((row) => ({ tbl: row.tbl, from: direction === 'back' ? row.after : row.before, to: direction === 'back' ? row.before : row.after }));
+  const ordered = (direction === 'back' ? [...journal].reverse() : journal).map((row) => ({
+    tbl: row.tbl,
+    from: direction === 'back' ? row.after : row.before,
+    to: direction === 'back' ? row.before : row.after,
+  }));
   for (const name of new Set(ordered.map((row) => row.tbl))) {
     const table = Object.hasOwn(tables, name) ? tables[name] : undefined;
     if (!table) throw new Error(`the journal names table ${name}, which is not there`);
@@ -77,7 +86,12 @@ export async function replay(client: pg.ClientBase, tables: Tables, journal: rea
 }
 
 /** Tables with a touched row that is not as the seed has it; empty when all is back. A table without a key is compared whole. */
-export async function touchedUnlikeSeed(client: pg.ClientBase, generation: string, tables: Tables, journal: readonly Pick<JournalRow, 'tbl' | 'before' | 'after'>[]): Promise<string[]> {
+export async function touchedUnlikeSeed(
+  client: pg.ClientBase,
+  generation: string,
+  tables: Tables,
+  journal: readonly Pick<JournalRow, 'tbl' | 'before' | 'after'>[],
+): Promise<string[]> {
   const touched = new Map<Table, Set<string>>();
   for (const row of journal) {
     const table = tables[row.tbl];
@@ -109,7 +123,10 @@ async function rowsLikeSeed(client: pg.ClientBase, generation: string, table: Ta
 
 async function tableLikeSeed(client: pg.ClientBase, generation: string, table: Table): Promise<boolean> {
   const now = await contents(client, { [table.name]: table });
-  const { rows } = await client.query<{ digest: string | null }>('SELECT contents ->> $2 AS digest FROM trialbed.generations WHERE generation = $1', [generation, table.name]);
+  const { rows } = await client.query<{ digest: string | null }>('SELECT contents ->> $2 AS digest FROM trialbed.generations WHERE generation = $1', [
+    generation,
+    table.name,
+  ]);
   return rows[0]?.digest === now[table.name];
 }
 
@@ -140,13 +157,17 @@ async function replaceRows(client: pg.ClientBase, table: Table, changes: readonl
   const ends = [...rows.values()].flatMap((row) => row.end ?? []);
   const all = [...rows.values()].flatMap((row) => row.start ?? row.end ?? []);
   // Rows that are new in between and gone at the end are in neither list; a left-over of theirs would show in the check of touched rows.
-  const deleted = await client.query(`DELETE FROM ${relation} t WHERE (${keyTuple(table, 't')}) IN (SELECT ${keyTuple(table, 'r')} FROM json_populate_recordset(NULL::${relation}, $1::json) r)`, [
-    `[${all.join(',')}]`,
-  ]);
-  if (deleted.rowCount !== starts.length) throw new Error(`the journal of table ${table.name} speaks of ${starts.length} rows, and ${deleted.rowCount} are there`);
+  const deleted = await client.query(
+    `DELETE FROM ${relation} t WHERE (${keyTuple(table, 't')}) IN (SELECT ${keyTuple(table, 'r')} FROM json_populate_recordset(NULL::${relation}, $1::json) r)`,
+    [`[${all.join(',')}]`],
+  );
+  if (deleted.rowCount !== starts.length)
+    throw new Error(`the journal of table ${table.name} speaks of ${starts.length} rows, and ${deleted.rowCount} are there`);
   if (ends.length === 0) return;
   const list = columnList(writable(table));
-  await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_recordset(NULL::${relation}, $1::json)`, [`[${ends.join(',')}]`]);
+  await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_recordset(NULL::${relation}, $1::json)`, [
+    `[${ends.join(',')}]`,
+  ]);
 }
 
 /** One change of a table without a key: of one of the rows that look so, since they cannot be told apart. */
@@ -154,10 +175,14 @@ async function changeRow(client: pg.ClientBase, table: Table, { from, to }: Chan
   const relation = relationOf(table);
   const list = columnList(writable(table));
   if (from !== null) {
-    const { rowCount } = await client.query(`DELETE FROM ${relation} t WHERE t.ctid = (SELECT u.ctid FROM ${relation} u WHERE row_to_json(u)::text = $1 LIMIT 1)`, [from]);
+    const { rowCount } = await client.query(
+      `DELETE FROM ${relation} t WHERE t.ctid = (SELECT u.ctid FROM ${relation} u WHERE row_to_json(u)::text = $1 LIMIT 1)`,
+      [from],
+    );
     if (rowCount !== 1) throw new Error(`the journal of table ${table.name} speaks of a row that is not there`);
   }
-  if (to !== null) await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_record(NULL::${relation}, $1::json)`, [to]);
+  if (to !== null)
+    await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_record(NULL::${relation}, $1::json)`, [to]);
 }
 
 function keyTuple(table: Table, alias: string): string {

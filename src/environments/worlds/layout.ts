@@ -59,7 +59,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
   const s = escapeIdentifier(layout.sys);
   const tool = escapeIdentifier(TOOL_ROLE);
   // Images and keys must not depend on what the writing session has set.
-  const fixed = "SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, MDY' SET intervalstyle = 'postgres' SET bytea_output = 'hex' SET extra_float_digits = 1";
+  const fixed =
+    "SET search_path = pg_catalog, pg_temp SET timezone = 'UTC' SET datestyle = 'ISO, MDY' SET intervalstyle = 'postgres' SET bytea_output = 'hex' SET extra_float_digits = 1";
   return `
     CREATE SCHEMA ${s};
     CREATE SEQUENCE ${s}.seq;

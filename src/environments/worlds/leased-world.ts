@@ -51,7 +51,12 @@ export class LeasedWorld implements World {
           operation,
           begin: claim(layout, operation, epoch),
           end: (client) =>
-            client.query(`SELECT ${inSys(layout, 'complete')}($1, $2, $3, $4)`, [operation.id, operation.attempt, JSON.stringify(result ?? null), now() - startedAt]),
+            client.query(`SELECT ${inSys(layout, 'complete')}($1, $2, $3, $4)`, [
+              operation.id,
+              operation.attempt,
+              JSON.stringify(result ?? null),
+              now() - startedAt,
+            ]),
           beforeCommit: () => failpoint('effects_written_before_commit'),
         },
         async (sql) => {
@@ -64,7 +69,11 @@ export class LeasedWorld implements World {
       return value;
     } catch (error) {
       if (error instanceof ToolFailure) {
-        const problem = { code: error.code, message: error.message, ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }) };
+        const problem = {
+          code: error.code,
+          message: error.message,
+          ...(error.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: error.retryAfterSeconds }),
+        };
         await this.ledger.settle(operation.id, operation.attempt, { state: 'failed', problem, durationMs: now() - startedAt });
         throw error;
       }
@@ -73,7 +82,9 @@ export class LeasedWorld implements World {
   }
 
   async clock(): Promise<{ readonly now: Date; readonly timezone: string }> {
-    const { rows } = await this.parts.access.admin.query<{ now: string; timezone: string }>(`SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(this.row.layout, 'clock')}`);
+    const { rows } = await this.parts.access.admin.query<{ now: string; timezone: string }>(
+      `SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(this.row.layout, 'clock')}`,
+    );
     const row = rows[0];
     if (!row) throw new WorldGoneError(this.ref.id);
     return { now: new Date(row.now), timezone: row.timezone };
@@ -134,7 +145,7 @@ export class LeasedWorld implements World {
 }
 
 /** What grading needs of the tables. */
-export function factsOf(tables: Tables): { readonly [table: string]: TableFacts } {
+function factsOf(tables: Tables): { readonly [table: string]: TableFacts } {
   return Object.fromEntries(
     Object.values(tables).map((table) => [
       table.name,

@@ -31,7 +31,12 @@ export interface ProvisionContext {
 }
 
 /** Leases a world to an owner: the one that the owner has, one of the pool, or a new one. */
-export async function provisionWorld(context: ProvisionContext, environment: LoadedEnvironment, request: LeaseRequest, snapshot: WorldSnapshot | null): Promise<WorldRow> {
+export async function provisionWorld(
+  context: ProvisionContext,
+  environment: LoadedEnvironment,
+  request: LeaseRequest,
+  snapshot: WorldSnapshot | null,
+): Promise<WorldRow> {
   const blueprint = await blueprintOf(environment);
   const lease: Lease = { ...request, toolSecret: secret(), agentSecret: secret() };
   if (request.isolation === 'schema' && !blueprint.needsDatabase) return provisionSchema(context, environment, blueprint, lease, snapshot);
@@ -39,7 +44,13 @@ export async function provisionWorld(context: ProvisionContext, environment: Loa
 }
 
 /** All in one transaction: a crash leaves nothing behind. */
-async function provisionSchema(context: ProvisionContext, environment: LoadedEnvironment, blueprint: Blueprint, lease: Lease, snapshot: WorldSnapshot | null): Promise<WorldRow> {
+async function provisionSchema(
+  context: ProvisionContext,
+  environment: LoadedEnvironment,
+  blueprint: Blueprint,
+  lease: Lease,
+  snapshot: WorldSnapshot | null,
+): Promise<WorldRow> {
   const { host, failpoint } = context;
   const id = context.id();
   const layout: Layout = { database: WORLDS_DATABASE, schemas: [`w_${id}`], sys: `w_${id}_sys`, role: `w_${id}`, direct: false };
@@ -54,7 +65,9 @@ async function provisionSchema(context: ProvisionContext, environment: LoadedEnv
     return requireRow(await worldByOwner(client, lease.owner), world.id);
   }).catch(async (error: unknown) => {
     // SQL of the pack that ended our transaction has kept what was made before it.
-    await dropSchemas(host, id, [layout.sys, ...layout.schemas], layout.role).catch((problem: unknown) => context.log('what is left of a world is left for the sweeper', { world: id, err: problem }));
+    await dropSchemas(host, id, [layout.sys, ...layout.schemas], layout.role).catch((problem: unknown) =>
+      context.log('what is left of a world is left for the sweeper', { world: id, err: problem }),
+    );
     throw error;
   });
   failpoint('world_leased_before_reply');
@@ -75,12 +88,30 @@ async function takePooled(context: ProvisionContext, client: pg.PoolClient, gene
   }
 }
 
-async function makeSchema(client: pg.PoolClient, id: string, layout: Layout, environment: LoadedEnvironment, blueprint: Blueprint, lease: Lease): Promise<PooledWorld> {
+async function makeSchema(
+  client: pg.PoolClient,
+  id: string,
+  layout: Layout,
+  environment: LoadedEnvironment,
+  blueprint: Blueprint,
+  lease: Lease,
+): Promise<PooledWorld> {
   const built = await buildContent(client, layout, id, environment.environment, blueprint);
   await createRole(client, built.layout, id, null);
   await checkGeneration(client, environment.generation, await fingerprint(client, built.layout, built.tables));
   await keepSeedRows(client, environment.generation, built.tables);
-  await insertWorld(client, { id, generation: environment.generation, isolation: 'schema', services: servicesOf(environment), stamp: await catalogueStamp(client, built.layout), ...built }, lease);
+  await insertWorld(
+    client,
+    {
+      id,
+      generation: environment.generation,
+      isolation: 'schema',
+      services: servicesOf(environment),
+      stamp: await catalogueStamp(client, built.layout),
+      ...built,
+    },
+    lease,
+  );
   return { id, ...built };
 }
 
@@ -112,7 +143,9 @@ async function provisionServer(
     const placeholder = { id, generation: environment.generation, isolation: container ? ('container' as const) : ('database' as const) };
     await insertWorld(host.admin, { ...placeholder, layout, services: servicesOf(environment), tables: {}, sequences: {}, stamp: null }, lease);
     try {
-      const adminUrl = container ? await makeContainer(context, id, environment, blueprint, layout) : await cloneTemplate(context, id, environment, blueprint, layout);
+      const adminUrl = container
+        ? await makeContainer(context, id, environment, blueprint, layout)
+        : await cloneTemplate(context, id, environment, blueprint, layout);
       failpoint('database_made_before_leased');
       const built = requireRow(await worldByOwner(host.admin, lease.owner), id);
       const epoch = await inDatabase(withDatabase(adminUrl, layout.database), async (client) => {
@@ -123,7 +156,9 @@ async function provisionServer(
       });
       await setLeased(host.admin, id, epoch, servicesOf(environment), lease);
     } catch (error) {
-      await dropWorld(host, { ...placeholder, layout }, failpoint).catch((problem: unknown) => context.log('a world that could not be made is left for the sweeper', { world: id, err: problem }));
+      await dropWorld(host, { ...placeholder, layout }, failpoint).catch((problem: unknown) =>
+        context.log('a world that could not be made is left for the sweeper', { world: id, err: problem }),
+      );
       throw error;
     }
     return requireRow(await worldByOwner(host.admin, lease.owner), id);

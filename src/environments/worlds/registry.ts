@@ -47,7 +47,8 @@ export interface Lease {
   readonly agentSecret: string;
 }
 
-const COLUMNS = 'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, layout, services, tables, sequences, lease, container, resets, stamp';
+const COLUMNS =
+  'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, layout, services, tables, sequences, lease, container, resets, stamp';
 
 type Queryable = pg.ClientBase | pg.Pool;
 
@@ -136,6 +137,9 @@ export async function freeCount(client: Queryable): Promise<number> {
 }
 
 export async function leasedCount(client: Queryable, ownerPrefix: string): Promise<number> {
-  const { rows } = await client.query<{ n: number }>("SELECT count(*)::int AS n FROM trialbed.worlds WHERE state IN ('making', 'leased') AND starts_with(owner, $1)", [ownerPrefix]);
+  const { rows } = await client.query<{ n: number }>(
+    "SELECT count(*)::int AS n FROM trialbed.worlds WHERE state IN ('making', 'leased') AND starts_with(owner, $1)",
+    [ownerPrefix],
+  );
   return rows[0]?.n ?? 0;
 }

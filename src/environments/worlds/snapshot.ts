@@ -114,7 +114,19 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
     await client.query(
       `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, duration_ms, at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [row.id, row.tool, JSON.stringify(row.args ?? null), row.idempotencyKey, json(row.refusal), row.state, row.attempt, json(row.result), json(row.problem), row.durationMs, row.at],
+      [
+        row.id,
+        row.tool,
+        JSON.stringify(row.args ?? null),
+        row.idempotencyKey,
+        json(row.refusal),
+        row.state,
+        row.attempt,
+        json(row.result),
+        json(row.problem),
+        row.durationMs,
+        row.at,
+      ],
     );
   }
 }

@@ -49,7 +49,12 @@ async function applyOne(client: pg.ClientBase, tables: Tables, change: StateChan
   if (update) {
     const set = columnsOf(table, change.set, index);
     const assignments = `(${columnList(set)}) = (SELECT ${columnList(set, 'n.')} FROM ${image(table, 2)} n)`;
-    count = (await client.query(`UPDATE ${relation} t SET ${assignments} FROM ${image(table, 1)} w WHERE ${where}`, [JSON.stringify(change.where), JSON.stringify(change.set)])).rowCount;
+    count = (
+      await client.query(`UPDATE ${relation} t SET ${assignments} FROM ${image(table, 1)} w WHERE ${where}`, [
+        JSON.stringify(change.where),
+        JSON.stringify(change.set),
+      ])
+    ).rowCount;
   } else {
     count = (await client.query(`DELETE FROM ${relation} t USING ${image(table, 1)} w WHERE ${where}`, [JSON.stringify(change.where)])).rowCount;
   }

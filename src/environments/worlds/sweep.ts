@@ -9,7 +9,11 @@ import { dropOldTemplates } from './template.ts';
 const CHUNK = 200;
 
 type Swept = SweepReport['swept'][number];
-type DeadRow = Pick<WorldRow, 'id' | 'isolation' | 'layout' | 'state'> & { readonly owner: string | null; readonly workflow_id: string | null; readonly lapsed: boolean };
+type DeadRow = Pick<WorldRow, 'id' | 'isolation' | 'layout' | 'state'> & {
+  readonly owner: string | null;
+  readonly workflow_id: string | null;
+  readonly lapsed: boolean;
+};
 
 /**
  * Drops the worlds of a host that are dead and ours, by what its database says alone. Dead: the lease has lapsed, or its workflow is closed, or a drop was
@@ -17,7 +21,10 @@ type DeadRow = Pick<WorldRow, 'id' | 'isolation' | 'layout' | 'state'> & { reado
  */
 export async function sweepHost(
   host: Host,
-  options: Parameters<Worlds['sweep']>[0] & { readonly failpoint: (name: string) => void; readonly log: (message: string, details: { readonly [name: string]: unknown }) => void },
+  options: Parameters<Worlds['sweep']>[0] & {
+    readonly failpoint: (name: string) => void;
+    readonly log: (message: string, details: { readonly [name: string]: unknown }) => void;
+  },
 ): Promise<SweepReport> {
   const { rows } = await host.admin.query<DeadRow>(
     `SELECT id, isolation, layout, state, owner, workflow_id, coalesce(lease_until < now(), state = 'dropping') AS lapsed FROM trialbed.worlds ORDER BY id`,
@@ -106,7 +113,11 @@ async function findOrphans(host: Host): Promise<{ readonly world: string; readon
   return orphans;
 }
 
-async function attempt(log: (message: string, details: { readonly [name: string]: unknown }) => void, world: string, drop: () => Promise<void>): Promise<boolean> {
+async function attempt(
+  log: (message: string, details: { readonly [name: string]: unknown }) => void,
+  world: string,
+  drop: () => Promise<void>,
+): Promise<boolean> {
   try {
     await drop();
     return true;

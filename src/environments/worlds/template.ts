@@ -54,7 +54,12 @@ async function makeTemplate(host: Host, environment: LoadedEnvironment, blueprin
     template = await inTransaction(pool, async (client) => {
       const built = await buildContent(client, empty, 'template', environment.environment, blueprint);
       await restrictDatabase(client, database, { shared: false });
-      return { database, layout: built.layout, tables: await readTables(client, built.layout, environment.environment), sequences: await readSequences(client, built.layout) };
+      return {
+        database,
+        layout: built.layout,
+        tables: await readTables(client, built.layout, environment.environment),
+        sequences: await readSequences(client, built.layout),
+      };
     });
   } finally {
     await pool.end();
@@ -80,9 +85,14 @@ async function findTemplate(host: Host, environment: LoadedEnvironment): Promise
 
 /** Drops templates that nobody has used for a week. */
 export async function dropOldTemplates(host: Host): Promise<void> {
-  const { rows } = await host.admin.query<{ database: string }>("DELETE FROM trialbed.templates WHERE last_used < now() - interval '7 days' RETURNING database");
+  const { rows } = await host.admin.query<{ database: string }>(
+    "DELETE FROM trialbed.templates WHERE last_used < now() - interval '7 days' RETURNING database",
+  );
   for (const { database } of rows) {
-    const ours = await host.admin.query("SELECT 1 FROM pg_database WHERE datname = $1 AND shobj_description(oid, 'pg_database') = $2", [database, TEMPLATE_MARKER]);
+    const ours = await host.admin.query("SELECT 1 FROM pg_database WHERE datname = $1 AND shobj_description(oid, 'pg_database') = $2", [
+      database,
+      TEMPLATE_MARKER,
+    ]);
     if (ours.rowCount) await host.admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(database)} WITH (FORCE)`);
   }
 }

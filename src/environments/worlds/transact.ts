@@ -50,8 +50,11 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
       }),
     );
     // Who the work ended as, then back to the tool role.
-    const { rows } = await client.query<{ who: string }>("SELECT current_user::text AS who, set_config('role', 'none', true), set_config('search_path', 'pg_catalog', true)");
-    if (rows[0]?.who !== layout.role) throw new LedgerError(operation?.id ?? 'without name', 'its SQL changed the role that it runs as; nothing of it was committed');
+    const { rows } = await client.query<{ who: string }>(
+      "SELECT current_user::text AS who, set_config('role', 'none', true), set_config('search_path', 'pg_catalog', true)",
+    );
+    if (rows[0]?.who !== layout.role)
+      throw new LedgerError(operation?.id ?? 'without name', 'its SQL changed the role that it runs as; nothing of it was committed');
     await options.end?.(client);
     options.beforeCommit?.();
     commitSent = true;
@@ -61,10 +64,11 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
     if (command !== 'COMMIT') throw new Error('a statement failed and the work went on: the transaction was rolled back');
     return value;
   } catch (error) {
-    if (!commitSent) healthy = await client.query('ROLLBACK').then(
-      () => true,
-      () => false,
-    );
+    if (!commitSent)
+      healthy = await client.query('ROLLBACK').then(
+        () => true,
+        () => false,
+      );
     else if (sqlState(error) !== null && !isLost(error)) healthy = true;
     throw meaning(refused ?? error, options.operation);
   } finally {

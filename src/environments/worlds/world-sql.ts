@@ -65,7 +65,9 @@ export function worldSql(client: pg.ClientBase, onError: (error: unknown) => voi
 
 /** Objects are JSON. Arrays stay arrays of PostgreSQL. */
 function parameter(value: unknown): unknown {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date) && !Buffer.isBuffer(value) ? JSON.stringify(value) : value;
+  return value !== null && typeof value === 'object' && !Array.isArray(value) && !(value instanceof Date) && !Buffer.isBuffer(value)
+    ? JSON.stringify(value)
+    : value;
 }
 
 /** `2026-03-02 08:30:00.5+00` of a session in UTC, as ISO 8601. `infinity` and years before Christ stay as the server prints them. */

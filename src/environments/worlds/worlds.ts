@@ -81,7 +81,8 @@ class PostgresWorlds implements Worlds {
     this.shared = new Map(hosts.map((host) => [host, sharedAccess(host, WORLDS_DATABASE, config.connections)]));
     for (const host of hosts) {
       if (host.weaknesses.length > 0) this.log('PUBLIC keeps privileges on this host that worlds should not have', { host: host.name, kept: host.weaknesses });
-      if (!host.canReplay) this.log('the administrator may not set session_replication_role: worlds on this host are not reused, and snapshots not restored', { host: host.name });
+      if (!host.canReplay)
+        this.log('the administrator may not set session_replication_role: worlds on this host are not reused, and snapshots not restored', { host: host.name });
     }
   }
 
@@ -123,7 +124,8 @@ class PostgresWorlds implements Worlds {
 
   async sweep(options: Parameters<Worlds['sweep']>[0]): Promise<SweepReport> {
     const reports: SweepReport[] = [];
-    for (const host of this.hosts) reports.push(await sweepHost(host, { ...options, failpoint: this.config.failpoint, log: (message, details) => this.log(message, details) }));
+    for (const host of this.hosts)
+      reports.push(await sweepHost(host, { ...options, failpoint: this.config.failpoint, log: (message, details) => this.log(message, details) }));
     const sum = (of: (report: SweepReport) => number) => reports.reduce((total, report) => total + of(report), 0);
     const swept = reports.flatMap((report) => report.swept);
     if (!options.dryRun) for (const { world } of swept) await this.forget(world);
