@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode } from '@temporalio/worker';
 
@@ -60,15 +60,17 @@ export async function loadBundle(cacheFolder: string): Promise<WorkflowBundle> {
   return bundle;
 }
 
-/** Refuses, from our own files, every bare import but those of workflow code; from packages, those that only run on a server. */
+/** Notes every import of our own files that workflow code may not have: packages but Temporal's, and files of other layers. Types are erased before. */
 function refuseForeignModules(refused: Set<string>) {
   const allowed = /^@temporalio\/(workflow|common)(\/|$)/;
+  const ownFolders = ['workflows', 'domain'].map((folder) => join(SOURCE, folder) + sep);
   return async (data: { request?: string; contextInfo?: { issuer?: string } }): Promise<undefined> => {
     const { request = '', contextInfo } = data;
     const issuer = contextInfo?.issuer ?? '';
     const own = issuer !== '' && issuer.startsWith(SOURCE) && !issuer.startsWith(join(SOURCE, 'node_modules'));
     const bare = !request.startsWith('.') && !request.startsWith('/') && !/^[A-Za-z]:\\/.test(request);
-    if (own && bare && !allowed.test(request)) refused.add(`${relative(SOURCE, issuer)} imports ${request}`);
+    const inside = bare ? allowed.test(request) : ownFolders.some((folder) => resolve(dirname(issuer), request).startsWith(folder));
+    if (own && !inside) refused.add(`${relative(SOURCE, issuer)} imports ${request}`);
     return undefined;
   };
 }
