@@ -17,12 +17,12 @@ export async function buildRecord(
   // Asked before the ledger is copied: it also fences what may still be on its way.
   const recovered = new Map<string, Operation['known']>();
   for (const note of request.operations) {
-    if (note.told === 'unknown') recovered.set(note.id, await knownState(world, note));
+    if (note.told === 'unknown') recovered.set(note.id, await knownState(world, note.replayOf ?? note.id));
   }
   const rows = new Map((await world.ledger.all()).map((row) => [row.id, row]));
   const observed = await world.observe();
   for (const note of request.operations) {
-    operations.push(operationOf(note, rows.get(note.id) ?? null, environment, recovered.get(note.id) ?? (note.told === 'committed' ? 'committed' : 'failed')));
+    operations.push(operationOf(note, rows, environment, recovered.get(note.id) ?? (note.told === 'committed' ? 'committed' : 'failed')));
   }
   return {
     ending: request.ending,
@@ -40,12 +40,14 @@ export async function buildRecord(
 const EVERY_ATTEMPT = 1_000_000;
 
 /** After the fence nothing can come any more, so what is not there has not happened. */
-async function knownState(world: World, note: OperationNote): Promise<'committed' | 'failed'> {
-  const { row, effects } = await world.ledger.recover(note.id, EVERY_ATTEMPT);
+async function knownState(world: World, operation: string): Promise<'committed' | 'failed'> {
+  const { row, effects } = await world.ledger.recover(operation, EVERY_ATTEMPT);
   return row?.state === 'committed' || effects > 0 ? 'committed' : 'failed';
 }
 
-function operationOf(note: OperationNote, row: LedgerRow | null, environment: Environment, known: Operation['known']): Operation {
+function operationOf(note: OperationNote, rows: ReadonlyMap<string, LedgerRow>, environment: Environment, known: Operation['known']): Operation {
+  const row = rows.get(note.id);
+  const original = rows.get(note.replayOf ?? note.id);
   return {
     id: note.id,
     seq: note.seq,
@@ -56,10 +58,11 @@ function operationOf(note: OperationNote, row: LedgerRow | null, environment: En
     position: note.position,
     told: note.told,
     known,
-    result: note.told === 'committed' ? (row?.result ?? null) : null,
+    result: note.told === 'committed' ? (original?.result ?? null) : null,
     problem: note.problem,
     durationMs: row?.durationMs ?? null,
     at: row?.at ?? '',
+    replayOf: note.replayOf,
     disturbed: note.disturbed,
   };
 }

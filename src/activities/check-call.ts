@@ -4,9 +4,12 @@ import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import type { Environment, Tool } from '../environments/define.ts';
 import type { Proposal } from '../environments/world.ts';
+import { contentHash } from '../suite/identity.ts';
+import type { CallRef } from './contract.ts';
 
 /** Arguments larger than this are refused before they reach the ledger; in bytes of JSON. */
 const MAX_ARGUMENT_BYTES = 1024 * 1024;
+const MAX_KEY_LENGTH = 255;
 
 /**
  * Checks a call at the edge where it enters: known tool, valid arguments, permission. A call that fails is written to the ledger as it came and
@@ -17,11 +20,11 @@ export function checkCall(
   permission: PermissionContext,
   call: { readonly id: string; readonly tool: string; readonly args: unknown; readonly idempotencyKey: string | null },
 ): Proposal {
-  const args = toJson(call.args);
-  const proposal = { id: call.id, tool: call.tool.slice(0, 200), args, idempotencyKey: call.idempotencyKey };
+  const tool = environment.tools.find((candidate) => candidate.name === call.tool);
+  const { args, key } = takeKey(tool, toJson(call.args), call.idempotencyKey);
+  const proposal = { id: call.id, tool: call.tool.slice(0, 200), args, idempotencyKey: typeof key === 'string' ? key : null };
   const rejected = (code: string, message: string): Proposal => ({ ...proposal, refusal: { state: 'rejected', problem: { code, message } } });
 
-  const tool = environment.tools.find((candidate) => candidate.name === call.tool);
   if (!tool) return rejected('unknown_tool', `There is no tool "${call.tool.slice(0, 200)}".`);
   if (Buffer.byteLength(JSON.stringify(args)) > MAX_ARGUMENT_BYTES) {
     return {
@@ -31,12 +34,29 @@ export function checkCall(
     };
   }
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return rejected('invalid_args', 'The arguments must be a JSON object.');
-  if (call.idempotencyKey !== null && !tool.idempotent) return rejected('invalid_args', `Tool ${tool.name} takes no idempotency key.`);
+  if (key !== null && !tool.idempotent) return rejected('invalid_args', `Tool ${tool.name} takes no idempotency key.`);
+  if (key !== null && (typeof key !== 'string' || key.length < 1 || key.length > MAX_KEY_LENGTH)) {
+    return rejected('invalid_args', `idempotency_key: expected a text of 1 to ${MAX_KEY_LENGTH} characters`);
+  }
   const parsed = strict(tool.input).safeParse(args);
   if (!parsed.success) return rejected('invalid_args', describeIssues(parsed.error));
   const reason = refusalOf(environment, permission, tool, args as JsonObject);
   if (reason) return { ...proposal, refusal: { state: 'denied', problem: reason } };
   return { ...proposal, refusal: null };
+}
+
+/** What the workflow needs to know of a proposal. */
+export function callRefOf(proposal: Proposal): CallRef {
+  const { id, tool, refusal, args, idempotencyKey } = proposal;
+  return { id, tool, refusal, idempotency: idempotencyKey === null ? null : { key: idempotencyKey, argsHash: contentHash(args) } };
+}
+
+/** A tool that takes a key finds it among the arguments or beside them; it is no argument of the tool itself. */
+function takeKey(tool: Tool | undefined, args: Json, beside: string | null): { readonly args: Json; readonly key: Json } {
+  if (!tool?.idempotent || typeof args !== 'object' || args === null || Array.isArray(args) || !Object.hasOwn(args, 'idempotency_key'))
+    return { args, key: beside };
+  const { idempotency_key: key = null, ...rest } = args as JsonObject;
+  return { args: rest, key: key ?? beside };
 }
 
 function refusalOf(environment: Environment, permission: PermissionContext, tool: Tool, args: JsonObject): OperationProblem | null {

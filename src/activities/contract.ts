@@ -40,10 +40,14 @@ export interface CallRef {
   readonly id: string;
   readonly tool: string;
   readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
+  /** Null: nothing is deduplicated. With a key, calls are told apart by tool and arguments. */
+  readonly idempotency: { readonly key: string; readonly argsHash: string } | null;
 }
 
 /** What the edge hands to the agent; a committed result is read from the ledger. */
 export interface CallOutcome {
+  /** Whose ledger row holds the result: the call's own, or that of the earlier call with the same idempotency key. */
+  readonly operation: string;
   readonly state: ToldState;
   readonly problem: OperationProblem | null;
 }
@@ -56,6 +60,7 @@ export interface OperationNote {
   readonly position: number | null;
   readonly told: ToldState;
   readonly problem: OperationProblem | null;
+  readonly replayOf: string | null;
   readonly disturbed: boolean;
 }
 

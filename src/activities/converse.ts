@@ -3,7 +3,7 @@ import type { WorkflowClient } from '@temporalio/client';
 import type { CallResult } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
 import { operateUpdate } from '../workflows/messages.ts';
-import { checkCall } from './check-call.ts';
+import { callRefOf, checkCall } from './check-call.ts';
 import type { CallOutcome, ConversationEnd, WorldAttempt } from './contract.ts';
 import { instructionsOf } from './instructions.ts';
 import { runModuleAgent } from './module-agent/host.ts';
@@ -32,9 +32,9 @@ export async function converse(
     const id = `op-${++calls}`;
     const proposal = checkCall(environment.environment, kase.permission, { id, tool, args, idempotencyKey });
     await world.ledger.propose(proposal);
-    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: id, args: [{ id, tool: proposal.tool, refusal: proposal.refusal }] });
-    const row = outcome.state === 'committed' ? await world.ledger.read(id) : null;
-    return { operation: id, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
+    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: id, args: [callRefOf(proposal)] });
+    const row = outcome.state === 'committed' ? await world.ledger.read(outcome.operation) : null;
+    return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
   };
 
   try {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Message } from '../domain/record.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
 import { resolveArguments, ScriptError, type StepResults } from '../suite/script.ts';
-import { checkCall } from './check-call.ts';
+import { callRefOf, checkCall } from './check-call.ts';
 import type { ScriptCursor, ScriptMove } from './contract.ts';
 
 export interface ScriptStage {
@@ -41,7 +41,7 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
     const operations = step.as ? { ...cursor.operations, [step.as]: id } : cursor.operations;
     return {
       kind: 'call',
-      call: { id, tool: proposal.tool, refusal: proposal.refusal },
+      call: callRefOf(proposal),
       cursor: { ...cursor, step: cursor.step + 1, operations, calls: cursor.calls + 1 },
     };
   } catch (error) {

@@ -59,6 +59,8 @@ export interface Operation {
   readonly durationMs: number | null;
   /** Time on the world's clock, ISO 8601. */
   readonly at: string;
+  /** The operation whose stored outcome answered this call, since both have the same idempotency key; absent where it was a call of its own. */
+  readonly replayOf?: string | null;
   /** The harness had to recover this operation from trouble of its own (a lost worker, an uninjected timeout). */
   readonly disturbed: boolean;
 }

@@ -27,6 +27,10 @@ export class Door {
   private readonly running = new Map<string, Promise<CallOutcome>>();
   private readonly answered = new Map<string, CallOutcome>();
   private readonly pending = new Map<string, { readonly call: CallRef; readonly seq: number; readonly position: number }>();
+  private readonly keys = new Map<
+    string,
+    { readonly operation: string; readonly tool: string; readonly argsHash: string; readonly told: CallOutcome | null }
+  >();
   private accepted = 0;
   private closed = false;
 
@@ -51,10 +55,10 @@ export class Door {
   call(call: CallRef): Promise<CallOutcome> {
     const before = this.running.get(call.id) ?? this.answered.get(call.id);
     if (before) return Promise.resolve(before);
-    if (this.closed) return Promise.resolve(refused('door_closed', 'The trial has ended; no call is taken any more.'));
+    if (this.closed) return Promise.resolve(refused(call.id, 'door_closed', 'The trial has ended; no call is taken any more.'));
     if (this.calls >= this.options.budget) {
       this.exhausted = true;
-      return Promise.resolve(refused('budget_exhausted', `The budget of ${this.options.budget} calls is used up.`));
+      return Promise.resolve(refused(call.id, 'budget_exhausted', `The budget of ${this.options.budget} calls is used up.`));
     }
     const seq = ++this.accepted;
     const outcome = this.run(call, seq).then((result) => {
@@ -82,14 +86,16 @@ export class Door {
   private async run(call: CallRef, seq: number): Promise<CallOutcome> {
     if (call.refusal) {
       this.note(call, seq, null, call.refusal.state, call.refusal.problem, false);
-      return { state: call.refusal.state, problem: call.refusal.problem };
+      return { operation: call.id, state: call.refusal.state, problem: call.refusal.problem };
     }
     const tool = this.options.tools[call.tool];
     if (!tool) {
       const problem = { code: 'unknown_tool', message: `There is no tool "${call.tool}".` };
       this.note(call, seq, null, 'rejected', problem, false);
-      return { state: 'rejected', problem };
+      return { operation: call.id, state: 'rejected', problem };
     }
+    const replay = this.replay(call, seq);
+    if (replay) return replay;
     const position = (this.positions.get(call.tool) ?? 0) + 1;
     this.positions.set(call.tool, position);
     this.pending.set(call.id, { call, seq, position });
@@ -98,17 +104,61 @@ export class Door {
       return { state: 'unknown', reason: 'indefinite', problem: { code: 'harness', message: 'The test bed could not carry out the call.' }, disturbed: true };
     });
     // Cut off by `close`: it has been noted as unknown, and a reply that comes now is too late to be told.
-    if (!this.pending.delete(call.id)) return { state: 'unknown', problem: null };
+    if (!this.pending.delete(call.id)) return { operation: call.id, state: 'unknown', problem: null };
     const problem = outcome.state === 'committed' ? null : outcome.problem;
     this.note(call, seq, position, outcome.state, problem, outcome.disturbed);
-    return { state: outcome.state, problem };
+    const told = { operation: call.id, state: outcome.state, problem };
+    this.keep(call, told);
+    return told;
   }
 
-  private note(call: CallRef, seq: number, position: number | null, told: ToldState, problem: OperationProblem | null, disturbed: boolean): void {
-    this.notes.push({ id: call.id, seq, tool: call.tool, position, told, problem, disturbed });
+  /**
+   * Answers a call whose idempotency key was used before in this trial; null where it is to be dispatched. The rules follow the IETF draft for the
+   * Idempotency-Key header: another content under the same key is refused, a call in flight is a conflict, an outcome is given again.
+   */
+  private replay(call: CallRef, seq: number): CallOutcome | null {
+    if (!call.idempotency) return null;
+    const { key, argsHash } = call.idempotency;
+    const earlier = this.keys.get(key);
+    if (!earlier) {
+      this.keys.set(key, { operation: call.id, tool: call.tool, argsHash, told: null });
+      return null;
+    }
+    if (earlier.tool !== call.tool || earlier.argsHash !== argsHash) {
+      const problem = { code: 'idempotency_key_reused', message: 'This idempotency key was used for a call with another tool or other arguments.' };
+      this.note(call, seq, null, 'rejected', problem, false);
+      return { operation: call.id, state: 'rejected', problem };
+    }
+    if (!earlier.told) {
+      const problem = { code: 'idempotency_conflict', message: 'A call with this idempotency key is still in flight; ask again later.' };
+      this.note(call, seq, null, 'rejected', problem, false);
+      return { operation: call.id, state: 'rejected', problem };
+    }
+    this.note(call, seq, null, earlier.told.state, earlier.told.problem, false, earlier.operation);
+    return earlier.told;
+  }
+
+  /** An outcome is kept under its key; one that had no effect releases the key. */
+  private keep(call: CallRef, told: CallOutcome): void {
+    if (!call.idempotency) return;
+    const { key, argsHash } = call.idempotency;
+    if (told.state === 'failed') this.keys.delete(key);
+    else this.keys.set(key, { operation: call.id, tool: call.tool, argsHash, told });
+  }
+
+  private note(
+    call: CallRef,
+    seq: number,
+    position: number | null,
+    told: ToldState,
+    problem: OperationProblem | null,
+    disturbed: boolean,
+    replayOf: string | null = null,
+  ): void {
+    this.notes.push({ id: call.id, seq, tool: call.tool, position, told, problem, replayOf, disturbed });
   }
 }
 
-function refused(code: string, message: string): CallOutcome {
-  return { state: 'rejected', problem: { code, message } };
+function refused(operation: string, code: string, message: string): CallOutcome {
+  return { operation, state: 'rejected', problem: { code, message } };
 }

@@ -70,7 +70,7 @@ class TrialRun {
   }
 
   async call(call: Parameters<Door['call']>[0]): ReturnType<Door['call']> {
-    if (!this.door) return { state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
+    if (!this.door) return { operation: call.id, state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
     return this.door.call(call);
   }
 
@@ -179,10 +179,16 @@ async function playScript(door: Door, at: WorldAttempt): Promise<ConversationEnd
     if (move.kind === 'end') return move.problem ? { ending: 'agent_error', problem: move.problem } : { ending: 'completed', problem: null };
     cursor = move.cursor as typeof cursor;
     if (move.kind === 'say') continue;
-    const { problem } = await door.call(move.call);
+    const { problem, operation } = await door.call(move.call);
+    // Answered by an earlier call with the same key: later steps read that one's result.
+    if (operation !== move.call.id) cursor = { ...cursor, operations: renamed(cursor.operations, move.call.id, operation) };
     if (door.exhausted) return { ending: 'budget_exhausted', problem };
     if (door.broken) throw door.broken;
   }
+}
+
+function renamed(operations: { readonly [name: string]: string }, from: string, to: string): { readonly [name: string]: string } {
+  return Object.fromEntries(Object.entries(operations).map(([name, id]) => [name, id === from ? to : id]));
 }
 
 async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {

@@ -3,6 +3,7 @@
  * Has nothing of the host's environment but what the agent's description names.
  */
 import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import type { AgentReply, AgentSession, CallResult } from '../../environments/agent.ts';
 import type { HostMessage } from './protocol.ts';
 
@@ -20,9 +21,17 @@ process.on('message', (message: HostMessage) => {
     (error: unknown) => finish({ type: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
   );
 });
-// The host is gone: nobody is left to act for.
-process.on('disconnect', () => process.exit(1));
+endWithHost();
 send({ type: 'ready' });
+
+/**
+ * When the host is gone, nobody is left to act for, and nobody ends this process group. A thread watches for it: the agent's own code may be in a loop
+ * that lets no event of this one through, or may have taken its listeners away.
+ */
+function endWithHost(): void {
+  const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(-process.pid, 'SIGKILL'), 500)`;
+  new Worker(watch, { eval: true, execArgv: [], stdout: true, stderr: true }).unref();
+}
 
 async function run(start: Extract<HostMessage, { type: 'start' }>): Promise<void> {
   const module = (await import(pathToFileURL(start.file).href)) as { default?: unknown };
