@@ -137,6 +137,54 @@ describe('a module agent', () => {
   });
 });
 
+describe('an idempotency key', () => {
+  const refund = (amount: number, key?: string) => ({
+    call: 'issue_refund',
+    with: { order_id: 5007, line_id: 8010, amount, reason: 'damaged' },
+    ...(key ? { key } : {}),
+  });
+  const refunds = async (trial: TrialSummary) => (await recordOf(trial)).effects.filter((effect) => effect.kind === 'row' && effect.table === 'refunds');
+  const told = async (trial: TrialSummary) =>
+    (await recordOf(trial)).operations.map(({ told: state, problem, replayOf }) => [state, problem?.code ?? null, replayOf ?? null]);
+
+  it('public-05: gives the stored result again, with one effect', async () => {
+    const trial = await runOne('key', {
+      kind: 'script',
+      steps: [
+        { ...refund(10, 'k1'), as: 'a' },
+        { ...refund(10, 'k1'), as: 'b' },
+      ],
+      answer: '${a.id} ${b.id}',
+    });
+    expect(await told(trial)).toEqual([
+      ['committed', null, null],
+      ['committed', null, 'op-1'],
+    ]);
+    expect(await refunds(trial)).toHaveLength(1);
+    const [first, second] = ((await recordOf(trial)).messages.at(-1)?.text ?? '').split(' ');
+    expect(first).toMatch(/^\d+$/);
+    expect(second).toBe(first);
+  });
+
+  it('public-05: refuses other arguments and another tool under the same key, without effect', async () => {
+    const mail = { call: 'send_mail', with: { to: ['a@example.org'], subject: 's', text: 't' }, key: 'k1' };
+    const trial = await runOne('key-misuse', { kind: 'script', steps: [refund(10, 'k1'), refund(11, 'k1'), mail], answer: 'Done.' });
+    const outcomes = await told(trial);
+    expect(outcomes.slice(0, 2)).toEqual([
+      ['committed', null, null],
+      ['rejected', 'idempotency_key_reused', null],
+    ]);
+    expect(outcomes[2]?.[0]).toBe('rejected');
+    expect(await refunds(trial)).toHaveLength(1);
+  });
+
+  it('is released by a failure, and nothing is deduplicated without one', async () => {
+    const trial = await runOne('key-released', { kind: 'script', steps: [refund(9_000, 'k1'), refund(10, 'k1'), refund(5), refund(5)], answer: 'Done.' });
+    expect((await told(trial)).map(([state]) => state)).toEqual(['failed', 'committed', 'committed', 'committed']);
+    expect(await refunds(trial)).toHaveLength(3);
+  });
+});
+
 describe('a trial', () => {
   it('whose environment has changed since the batch was made is no result: neither 0 nor 1', async () => {
     const trial = await runOne('before', { kind: 'do-nothing' });
