@@ -1,27 +1,32 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
 import { containerWorlds } from '../../src/environments/hosts/container.ts';
 import { readSettings } from '../../src/worker/config.ts';
-import { openShop, type Shop, statements } from '../fixtures/packs/shop/kit.ts';
+import { openShop, ownServer, type Shop, statements } from '../fixtures/packs/shop/kit.ts';
 import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
 
-const { postgresUrl } = inject('services');
 const container = await requireOrSkip('container');
 
 describe.skipIf(!container.met)(skipTitle('a world in a container of its own', container), () => {
+  let server: Awaited<ReturnType<typeof ownServer>>;
   let shop: Shop;
   beforeAll(async () => {
-    shop = await openShop(postgresUrl, 'container', { image: readSettings(process.env).postgresImage });
+    server = await ownServer();
+    shop = await openShop(server.url, 'container', { image: readSettings(process.env).postgresImage });
   });
   afterAll(async () => {
-    for (const world of await containerWorlds()) {
-      const { rows } = await shop.admin.query('SELECT 1 FROM trialbed.worlds WHERE id = $1', [world]);
-      if (rows.length > 0) await shop.admin.query("UPDATE trialbed.worlds SET lease_until = now() - interval '1 second' WHERE id = $1", [world]);
-    }
+    await shop.admin.query("UPDATE trialbed.worlds SET lease_until = now() - interval '1 second'");
     await shop.worlds.sweep({});
     await shop[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
   });
+
+  /** Worlds of this registry that the engine has a container of. */
+  const running = async () => {
+    const { rows } = await shop.admin.query<{ value: string }>("SELECT value FROM trialbed.settings WHERE name = 'registry'");
+    return containerWorlds(rows[0]?.value ?? '');
+  };
 
   test('is the same world as in a schema: journal, fence, snapshot; and has a server that knows nothing else', async () => {
     const world = await shop.make({ isolation: 'container', state: [{ update: 'orders', where: { id: 1 }, set: { status: 'sent' } }] });
@@ -39,22 +44,34 @@ describe.skipIf(!container.met)(skipTitle('a world in a container of its own', c
     const { effects } = await world.observe();
     expect(effects).toMatchObject([{ operation: 'op1' }, { operation: null, after: { about: 'mine' } }]);
     // Another process finds it by the registry.
-    await using other = await openShop(postgresUrl, 'container');
+    await using other = await openShop(server.url, 'container');
     expect((await (await other.worlds.open(world.ref)).observe()).effects).toHaveLength(2);
     const again = await shop.worlds.open(await shop.worlds.restore(shop.environment, await world.snapshot(), shop.lease()));
     expect((await again.observe()).effects).toHaveLength(2);
     await again.release({ reuse: false });
     expect(await world.release()).toBe('dropped');
-    expect(await containerWorlds()).not.toContain(world.ref.id);
+    expect(await running()).not.toContain(world.ref.id);
   });
 
   test('is swept from the database alone when its lease has lapsed', async () => {
     const ref = await shop.worlds.provision(shop.environment, shop.lease('lapsed-container', { isolation: 'container', leaseMs: -1 }));
-    expect(await containerWorlds()).toContain(ref.id);
+    expect(await running()).toContain(ref.id);
     // Another process than the one that started it.
-    await using sweeper = await openShop(postgresUrl, 'container');
+    await using sweeper = await openShop(server.url, 'container');
     const { swept } = await sweeper.worlds.sweep({});
     expect(swept).toContainEqual({ world: ref.id, owner: 'lapsed-container', reason: 'lease_lapsed' });
-    expect(await containerWorlds()).not.toContain(ref.id);
+    expect(await running()).not.toContain(ref.id);
+  });
+
+  test('is swept when the registry has lost its row, and left alone by the sweeper of another registry', async () => {
+    const ref = await shop.worlds.provision(shop.environment, shop.lease('lost-container', { isolation: 'container' }));
+    await shop.admin.query('DELETE FROM trialbed.worlds WHERE id = $1', [ref.id]);
+    await using elsewhere = await ownServer();
+    await using stranger = await openShop(elsewhere.url, 'container');
+    await stranger.admin.query("INSERT INTO trialbed.settings VALUES ('containers', 'used')");
+    expect((await stranger.worlds.sweep({})).swept).toEqual([]);
+    expect(await running()).toContain(ref.id);
+    expect((await shop.worlds.sweep({})).swept).toContainEqual({ world: ref.id, owner: '', reason: 'orphan' });
+    expect(await running()).not.toContain(ref.id);
   });
 });

@@ -1,27 +1,29 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { World } from '../../src/environments/world.ts';
-import { openShop, type Shop } from '../fixtures/packs/shop/kit.ts';
+import { openShop, ownServer, type Shop } from '../fixtures/packs/shop/kit.ts';
 
 // A process of ours dies at a named point; another one goes on as a retried activity would, or as the sweeper.
 
-const { postgresUrl } = inject('services');
+let server: Awaited<ReturnType<typeof ownServer>>;
 let shop: Shop;
 beforeAll(async () => {
-  shop = await openShop(postgresUrl, 'crash');
+  server = await ownServer();
+  shop = await openShop(server.url, 'crash');
 });
-afterAll(() => shop[Symbol.asyncDispose]());
+afterAll(async () => {
+  await shop[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
 
 let n = 0;
 async function dieAt(failpoint: string, isolation: 'schema' | 'database' = 'schema'): Promise<string> {
   n += 1;
   const owner = `crash-${process.pid}-${n}`;
-  const child = spawn(
-    process.execPath,
-    [fileURLToPath(new URL('../fixtures/packs/shop/crash.ts', import.meta.url)), postgresUrl, failpoint, owner, isolation],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
-  );
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../fixtures/packs/shop/crash.ts', import.meta.url)), server.url, failpoint, owner, isolation], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   const signal = await new Promise((resolve) => child.once('exit', (_code, ended) => resolve(ended)));
   expect(signal, `the process was to die at ${failpoint}`).toBe('SIGKILL');
   return owner;

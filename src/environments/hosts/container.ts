@@ -4,6 +4,9 @@ import type { ContainerRuntimeClient } from 'testcontainers';
 /** Label by which a world's container is found again, by whoever sweeps. Its value is the world's id. */
 const LABEL = 'trialbed.world';
 
+/** Label that says whose world it is: one engine may serve several registries, and each sweeps its own only. */
+const REGISTRY_LABEL = 'trialbed.registry';
+
 /** A Postgres server in a container, for one world. */
 export interface ContainerServer {
   readonly id: string;
@@ -17,14 +20,14 @@ export interface ContainerServer {
  * The container outlives this process, as worlds do: another worker may have to grade what is in it. Not Testcontainers' reaper but the registry's sweeper
  * ends it.
  */
-export async function startContainer(worldId: string, image: string): Promise<ContainerServer> {
+export async function startContainer(registry: string, worldId: string, image: string): Promise<ContainerServer> {
   // Loaded only here: it takes most of a second, and most worlds need no container.
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql');
   const container = await new PostgreSqlContainer(image)
     .withDatabase('postgres')
     .withUsername('postgres')
     .withPassword(randomBytes(24).toString('base64url'))
-    .withLabels({ [LABEL]: worldId })
+    .withLabels({ [LABEL]: worldId, [REGISTRY_LABEL]: registry })
     .withAutoCleanup(false)
     .start();
   return { id: container.getId(), adminUrl: container.getConnectionUri() };
@@ -46,10 +49,10 @@ export async function removeContainer(worldId: string): Promise<void> {
   }
 }
 
-/** Worlds that have a container on this machine's engine. */
-export async function containerWorlds(): Promise<string[]> {
+/** Worlds of a registry that have a container on this machine's engine. */
+export async function containerWorlds(registry: string): Promise<string[]> {
   const client = await engine();
-  const found = await client.container.dockerode.listContainers({ all: true, filters: { label: [LABEL] } });
+  const found = await client.container.dockerode.listContainers({ all: true, filters: { label: [LABEL, `${REGISTRY_LABEL}=${registry}`] } });
   return found.flatMap(({ Labels }) => Labels[LABEL] ?? []);
 }
 

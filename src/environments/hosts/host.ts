@@ -15,6 +15,8 @@ export interface Host {
   readonly name: string;
   readonly kind: WorldHostConfig['kind'];
   readonly adminUrl: string;
+  /** Random id of its registry. */
+  readonly registry: string;
   /** Credentials of the tool role, for any database of this host. */
   readonly tool: { readonly user: string; readonly password: string };
   /** Administrator's connections to the database for worlds. */
@@ -61,7 +63,7 @@ export async function prepareHost(config: WorldHostConfig, connections: { readon
     const control = openPool({ url: withDatabase(config.adminUrl, WORLDS_DATABASE), max: connections.control, name: 'trialbed control', idleMs: 2000 });
     try {
       await migrate(admin);
-      const password = await toolPassword(admin);
+      const password = await setting(admin, 'tool_password');
       await withClient(admin, (client) => ensureToolRole(client, password));
       const weaknesses = await withClient(admin, (client) => restrictDatabase(client, WORLDS_DATABASE, { shared: true }));
       const open = await closeOtherDatabases(outside, config.kind !== 'external');
@@ -69,6 +71,7 @@ export async function prepareHost(config: WorldHostConfig, connections: { readon
         name: config.name,
         kind: config.kind,
         adminUrl: config.adminUrl,
+        registry: await setting(admin, 'registry'),
         tool: { user: TOOL_ROLE, password },
         admin,
         control,
@@ -119,14 +122,14 @@ async function migrate(admin: pg.Pool): Promise<void> {
   }
 }
 
-/** The role belongs to the server, its password to the registry: whichever was made first, both agree afterwards. */
-async function toolPassword(admin: pg.Pool): Promise<string> {
-  await admin.query("INSERT INTO trialbed.settings (name, value) VALUES ('tool_password', $1) ON CONFLICT DO NOTHING", [randomBytes(24).toString('base64url')]);
-  const { rows } = await admin.query<{ value: string }>("SELECT value FROM trialbed.settings WHERE name = 'tool_password'");
+/** A random value that the registry keeps; made at first use. */
+async function setting(admin: pg.Pool, name: string): Promise<string> {
+  await admin.query('INSERT INTO trialbed.settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, randomBytes(24).toString('base64url')]);
+  const { rows } = await admin.query<{ value: string }>('SELECT value FROM trialbed.settings WHERE name = $1', [name]);
   return rows[0]?.value ?? '';
 }
 
-/** Makes the tool role of a server. The caller sees to it that one does so at a time. */
+/** Makes the tool role of a server, or gives it the password that the registry has. The caller sees to it that one does so at a time. */
 export async function ensureToolRole(client: pg.ClientBase, password: string): Promise<void> {
   const role = escapeIdentifier(TOOL_ROLE);
   const there = await client.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [TOOL_ROLE]);

@@ -44,6 +44,6 @@ export async function openDoor(client: pg.ClientBase, layout: Layout, clock: { r
 }
 
 /** World time stands still at the case's clock: a result must not depend on how fast a machine is. */
-export async function setClock(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<void> {
+async function setClock(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<void> {
   await client.query(`UPDATE ${inSys(layout, 'clock')} SET now = $1, timezone = $2`, [clock.now, clock.timezone]);
 }

@@ -183,7 +183,9 @@ async function cloneTemplate(context: ProvisionContext, id: string, environment:
 
 async function makeContainer(context: ProvisionContext, id: string, environment: LoadedEnvironment, blueprint: Blueprint, layout: Layout): Promise<string> {
   const { host } = context;
-  const server = await startContainer(id, context.image);
+  // From now on a sweep asks the container engine too.
+  await host.admin.query("INSERT INTO trialbed.settings (name, value) VALUES ('containers', 'used') ON CONFLICT DO NOTHING");
+  const server = await startContainer(host.registry, id, context.image);
   context.failpoint('container_started_before_registered');
   const toolPassword = secret();
   await host.admin.query('UPDATE trialbed.worlds SET container = $2 WHERE id = $1', [id, JSON.stringify({ ...server, toolPassword })]);

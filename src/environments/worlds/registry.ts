@@ -5,7 +5,7 @@ import type { Isolation } from '../world.ts';
 import type { Sequences, Tables } from './catalogue.ts';
 import type { Layout } from './layout.ts';
 
-export type WorldState = 'making' | 'leased' | 'free' | 'dropping';
+type WorldState = 'making' | 'leased' | 'free' | 'dropping';
 
 /** A world as the registry of its host has it. */
 export interface WorldRow {

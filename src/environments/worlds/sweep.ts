@@ -105,12 +105,18 @@ async function findOrphans(host: Host): Promise<{ readonly world: string; readon
       },
     };
   });
-  const known = await host.admin.query<{ id: string; containers: boolean }>("SELECT id, isolation = 'container' AS containers FROM trialbed.worlds");
+  return [...orphans, ...(await orphanContainers(host))];
+}
+
+async function orphanContainers(host: Host): Promise<{ readonly world: string; readonly drop: () => Promise<void> }[]> {
   // Asking a container engine costs time and may fail: only where this host has had containers.
-  if (!known.rows.some((row) => row.containers)) return orphans;
+  const used = await host.admin.query("SELECT 1 FROM trialbed.settings WHERE name = 'containers'");
+  if (!used.rowCount) return [];
+  // First the containers, then the registry: a world's row is there before its container is.
+  const there = await containerWorlds(host.registry);
+  const known = await host.admin.query<{ id: string }>('SELECT id FROM trialbed.worlds WHERE id = ANY($1)', [there]);
   const ids = new Set(known.rows.map((row) => row.id));
-  for (const world of await containerWorlds()) if (!ids.has(world)) orphans.push({ world, drop: () => removeContainer(world) });
-  return orphans;
+  return there.filter((world) => !ids.has(world)).map((world) => ({ world, drop: () => removeContainer(world) }));
 }
 
 async function attempt(

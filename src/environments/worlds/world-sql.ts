@@ -40,7 +40,7 @@ const each = (value: unknown, parse: (text: string) => unknown): unknown =>
   Array.isArray(value) ? value.map((element) => each(element, parse)) : typeof value === 'string' ? parse(value) : value;
 
 /** How tools see values: numeric and bigint as text, times as ISO 8601 (those with a zone in UTC, `2026-03-02T08:30:00Z`), dates as `2026-03-02`, JSON parsed. */
-export const worldTypes = {
+const worldTypes = {
   getTypeParser: (oid: number) => {
     const element = ARRAYS.get(oid);
     return element === undefined ? scalar(oid) : (text: string) => each(parseTextArray(text), scalar(element));
