@@ -1,21 +1,37 @@
 #!/usr/bin/env node
-// The `trialbed` command. Written for any Node: where the machine's is too old, the one that npm installed beside us takes over.
+// The `trialbed` command. Written for any Node: where the machine's is too old, the npm package `node` that is installed beside us takes over.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-if (Number(process.versions.node.split('.')[0]) >= 24) {
+const NEEDED = 24;
+
+if (major(process.versions.node) >= NEEDED) {
   const { main } = await import('../dist/cli/main.js');
   await main();
 } else {
-  // In a checkout, and in a package that is installed beside the package `node`.
-  const places = ['../node_modules/node/bin/node', '../../node/bin/node'].map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  const node = places.find((place) => existsSync(place));
-  if (node === undefined) {
-    process.stderr.write(`error: trialbed needs Node 24, and this is ${process.version}; "npm install node@24" puts one beside it\n`);
-    process.exit(2);
-  }
+  runWith(newerNode());
+}
+
+/** Path of a Node that is new enough; without one, says how to get it and ends the process. */
+function newerNode() {
+  // In a checkout, and in a project that has us and the package `node` side by side.
+  const packages = ['../node_modules/node/', '../../node/'].map((place) => new URL(place, import.meta.url)).filter((place) => major(versionOf(place)) >= NEEDED);
+  const found = packages.map((place) => fileURLToPath(new URL('bin/node', place))).find((file) => existsSync(file));
+  if (found !== undefined) return found;
+  const [withoutExecutable] = packages;
+  const advice =
+    withoutExecutable === undefined
+      ? `In a project:   npm install --save-dev node@${NEEDED}   (an npm package; trialbed finds it beside itself)\n  Without one:    npx --package=trialbed --package=node@${NEEDED} trialbed --help`
+      : `The npm package "node" is there, but npm did not run its install script. In ${fileURLToPath(withoutExecutable)} run:\n                  node installArchSpecificPackage.js`;
+  process.stderr.write(
+    `error: trialbed needs Node ${NEEDED} or newer, and this is ${process.version}. Nothing was started.\n  ${advice}\n  For everything: https://nodejs.org/en/download\n`,
+  );
+  process.exit(2);
+}
+
+function runWith(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
   // The terminal sends Ctrl-C to both of us: the child decides, and we end as it does.
   process.on('SIGINT', () => {});
@@ -25,4 +41,16 @@ if (Number(process.versions.node.split('.')[0]) >= 24) {
     process.exit(3);
   });
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
+
+function versionOf(folder) {
+  try {
+    return JSON.parse(readFileSync(new URL('package.json', folder), 'utf8')).version;
+  } catch {
+    return '0';
+  }
+}
+
+function major(version) {
+  return Number(version.split('.')[0]);
 }

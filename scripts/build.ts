@@ -26,7 +26,7 @@ export async function build(say: (text: string) => void): Promise<void> {
     compile(next);
     await copyAssets(next);
     const { buildBundle }: typeof import('../src/worker/bundle.ts') = await import(pathToFileURL(join(next, 'worker', 'bundle.js')).href);
-    await writeFile(join(next, 'workflow-bundle.js'), (await buildBundle()).code);
+    await writeFile(join(next, 'workflow-bundle.js'), withoutOwnPlace((await buildBundle()).code, next));
     await writeFile(join(next, STAMP), stamp);
     const before = `${target}-${process.pid}-before`;
     await rename(target, before).catch(() => undefined);
@@ -55,6 +55,14 @@ async function copyAssets(folder: string): Promise<void> {
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await cp(file, join(folder, path));
   }
+}
+
+/** The bundle carries its source map, which names files by where they lie on this machine. A package is the same wherever it was built. */
+function withoutOwnPlace(code: string, folder: string): string {
+  return code.replace(/(?<=sourceMappingURL=data:application\/json;charset=utf-8;base64,)[\w+/=]+/, (map) => {
+    const text = Buffer.from(map, 'base64').toString('utf8');
+    return Buffer.from(text.replaceAll(folder, 'trialbed/dist').replaceAll(root, 'trialbed')).toString('base64');
+  });
 }
 
 async function contentStamp(): Promise<string> {
