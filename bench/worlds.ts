@@ -29,7 +29,7 @@ try {
   await using worlds = await createWorlds({ hosts: [{ name: 'bench', kind: 'external', adminUrl: server.url }], connections: 20, failpoint: () => undefined });
   const rows = [...(await measure(worlds, 'schema', 40)), ...(await measure(worlds, 'database', 20))];
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ environment: environment.environment.name, rows })}\n`);
-  else console.table(rows);
+  else process.stdout.write(`${table(rows)}\n`);
 
   async function measure(all: Worlds, isolation: Isolation, n: number): Promise<Row[]> {
     const times: Record<string, number[]> = {};

@@ -7,15 +7,7 @@ import type { Json } from './json.ts';
 export type ToolEffect = 'read' | 'write' | 'external';
 
 /** Where an operation stands. See the table of transitions in `docs/architecture.md`. */
-export type OperationState =
-  | 'proposed'
-  | 'awaiting_approval'
-  | 'rejected'
-  | 'denied'
-  | 'dispatched'
-  | 'committed'
-  | 'failed'
-  | 'unknown';
+export type OperationState = 'proposed' | 'awaiting_approval' | 'rejected' | 'denied' | 'dispatched' | 'committed' | 'failed' | 'unknown';
 
 /** The states in which an agent can be told of an operation's end. */
 export type ToldState = 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied' | 'awaiting_approval';

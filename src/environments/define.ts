@@ -78,7 +78,13 @@ export type FileSource = URL | string;
 export type Seed =
   | { readonly sql: FileSource }
   /** Header line first. An empty unquoted cell is null unless `nulls: 'never'`. `columns` renames header names to column names. */
-  | { readonly csv: FileSource; readonly table: string; readonly columns?: { readonly [header: string]: string }; readonly header?: readonly string[]; readonly nulls?: 'empty' | 'never' }
+  | {
+      readonly csv: FileSource;
+      readonly table: string;
+      readonly columns?: { readonly [header: string]: string };
+      readonly header?: readonly string[];
+      readonly nulls?: 'empty' | 'never';
+    }
   /** An array of row objects. */
   | { readonly json: FileSource; readonly table: string };
 

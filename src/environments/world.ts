@@ -100,14 +100,21 @@ export interface World {
    * Runs `work` in one transaction of the world as its tool role: the ledger row of the operation is written with its effects.
    * @throws {FencedError} when the world is fenced, or this attempt of the operation is.
    */
-  transact<T>(operation: { readonly id: string; readonly attempt: number }, work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>): Promise<T>;
+  transact<T>(
+    operation: { readonly id: string; readonly attempt: number },
+    work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>,
+  ): Promise<T>;
   clock(): Promise<{ readonly now: Date; readonly timezone: string }>;
   /** Credentials with which the harness's own tools speak to the services for an operation, and those that an agent of its own may have. */
   credentials(): Promise<WorldCredentials>;
   /** Closes the door: epoch up, sessions and credentials of the world's own role ended. Idempotent. Writers that hold on longer than `drainMs` are ended. */
   fence(options: { readonly drainMs: number }): Promise<{ readonly epoch: number }>;
   /** Gross effects in journal order, mails included, and what came too late. */
-  observe(): Promise<{ readonly effects: readonly Effect[]; readonly lateAttempts: readonly LateAttempt[]; readonly tables: { readonly [table: string]: TableFacts } }>;
+  observe(): Promise<{
+    readonly effects: readonly Effect[];
+    readonly lateAttempts: readonly LateAttempt[];
+    readonly tables: { readonly [table: string]: TableFacts };
+  }>;
   snapshot(): Promise<WorldSnapshot>;
   /** Pooled worlds are reset and returned, others dropped. Idempotent. `reuse: false` always drops. */
   release(options?: { readonly reuse?: boolean }): Promise<'pooled' | 'dropped'>;
@@ -135,7 +142,11 @@ export interface Ledger {
   propose(proposal: Proposal): Promise<void>;
   read(operationId: string): Promise<LedgerRow | null>;
   /** For an attempt that ended without a transaction of the world (a service refused, a tool threw). Never overwrites `committed`. */
-  settle(operationId: string, attempt: number, end: { readonly state: 'committed' | 'failed' | 'unknown'; readonly result?: Json; readonly problem?: OperationProblem; readonly durationMs: number }): Promise<void>;
+  settle(
+    operationId: string,
+    attempt: number,
+    end: { readonly state: 'committed' | 'failed' | 'unknown'; readonly result?: Json; readonly problem?: OperationProblem; readonly durationMs: number },
+  ): Promise<void>;
   /**
    * Fences attempts of an operation up to `attempt` (waiting, bounded, for one that is committing), then tells what stands.
    * `effects`: rows or mails that carry this operation.

@@ -28,6 +28,8 @@ test('every mutant of a reference fails its case, or the case says why it may pa
   expect(report.survived).toBe(0);
   expect(report.mutants).toBeGreaterThan(200);
   // What is explained are repeats that the payment or order system refuses.
-  expect(report.results.filter(({ explained }) => explained !== null).map(({ variant }) => variant.split(':')[0])).toEqual(Array(report.explained).fill('repeat'));
+  expect(report.results.filter(({ explained }) => explained !== null).map(({ variant }) => variant.split(':')[0])).toEqual(
+    Array(report.explained).fill('repeat'),
+  );
   expect(report.explained).toBeLessThanOrEqual(5);
 });

@@ -107,7 +107,16 @@ class OpenDesk implements Desk {
   /** Runs what was proposed, and notes what an agent would be told. */
   async dispatch({ id, tool, refusal }: Pick<ReturnType<typeof checkCall>, 'id' | 'tool' | 'refusal'>): Promise<CallResult> {
     const note = (told: OperationNote['told'], problem: OperationNote['problem']): void => {
-      this.notes.push({ id, seq: this.notes.length + 1, tool, position: refusal ? null : this.notes.length + 1, told, problem, replayOf: null, disturbed: false });
+      this.notes.push({
+        id,
+        seq: this.notes.length + 1,
+        tool,
+        position: refusal ? null : this.notes.length + 1,
+        told,
+        problem,
+        replayOf: null,
+        disturbed: false,
+      });
     };
     if (refusal) {
       note(refusal.state, refusal.problem);

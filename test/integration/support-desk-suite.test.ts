@@ -56,5 +56,8 @@ describe('the agents of the suite', () => {
 });
 
 function findings({ outcome, constraints, effects }: ReturnType<typeof grade>): string[] {
-  return [outcome, constraints, effects].flatMap((view) => view.findings).filter(({ judgement }) => judgement !== 'pass').map(({ message }) => message);
+  return [outcome, constraints, effects]
+    .flatMap((view) => view.findings)
+    .filter(({ judgement }) => judgement !== 'pass')
+    .map(({ message }) => message);
 }

@@ -67,7 +67,9 @@ describe('the seed', () => {
     const lines = csv('order_lines');
     const payments = csv('payments');
     for (const order of csv('orders')) {
-      const goods = lines.filter((line) => line['order_id'] === order['id']).reduce((sum, line) => sum + Number(line['quantity']) * Number(line['unit_price']), 0);
+      const goods = lines
+        .filter((line) => line['order_id'] === order['id'])
+        .reduce((sum, line) => sum + Number(line['quantity']) * Number(line['unit_price']), 0);
       expect(goods + Number(order['shipping_fee']), `order ${order['id']}`).toBeCloseTo(Number(order['total']), 5);
       for (const payment of payments.filter((found) => found['order_id'] === order['id'])) expect(payment['amount']).toBe(order['total']);
     }

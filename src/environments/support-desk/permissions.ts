@@ -1,8 +1,19 @@
 import type { PermissionModel } from '../define.ts';
 
 const READ = [
-  'search_customers', 'get_customer', 'search_orders', 'get_order', 'track_shipment', 'list_payments', 'list_refunds', 'list_approvals',
-  'get_price', 'search_knowledge', 'get_article', 'search_tickets', 'get_ticket',
+  'search_customers',
+  'get_customer',
+  'search_orders',
+  'get_order',
+  'track_shipment',
+  'list_payments',
+  'list_refunds',
+  'list_approvals',
+  'get_price',
+  'search_knowledge',
+  'get_article',
+  'search_tickets',
+  'get_ticket',
 ] as const;
 const WRITE_TO_PEOPLE = ['create_ticket', 'comment_ticket', 'update_ticket', 'send_mail', 'schedule_follow_up', 'request_approval'] as const;
 const CHANGE = ['issue_refund', 'cancel_order', 'update_order_address', 'update_customer_contact'] as const;

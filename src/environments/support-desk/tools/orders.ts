@@ -50,7 +50,8 @@ export const searchOrders = defineTool({
 
 export const getOrder = defineTool({
   name: 'get_order',
-  description: 'Reads one order with its lines, what was paid and what was refunded. The status is that of the order system; for the carrier see track_shipment.',
+  description:
+    'Reads one order with its lines, what was paid and what was refunded. The status is that of the order system; for the carrier see track_shipment.',
   input: z.strictObject({ order_id: orderId }),
   result: order,
   effect: 'read',

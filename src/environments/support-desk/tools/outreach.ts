@@ -11,7 +11,12 @@ export const sendMail = defineTool({
   description: `Sends a mail from ${DESK_ADDRESS}. Cannot be recalled.`,
   input: z.strictObject({
     to: z.array(z.email()).min(1).max(5),
-    subject: z.string().trim().min(3).max(200).refine((text) => !/[\r\n]/.test(text), 'one line'),
+    subject: z
+      .string()
+      .trim()
+      .min(3)
+      .max(200)
+      .refine((text) => !/[\r\n]/.test(text), 'one line'),
     text: z.string().trim().min(10).max(10_000),
   }),
   result: z.object({ message_id: z.string() }),

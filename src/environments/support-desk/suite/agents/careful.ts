@@ -60,7 +60,15 @@ async function refund(session: AgentSession, order: Order, about: string, ticket
   if (order.refunded + amount > limit) {
     const asked = items(await read(session, 'list_approvals', { order_id: order.id }), 'approvals');
     const granted = asked.find((candidate) => candidate['status'] === 'granted' && Number(candidate['amount']) === amount);
-    if (granted === undefined) return askApproval(session, order, amount, about, ticket, asked.some((candidate) => candidate['status'] === 'pending'));
+    if (granted === undefined)
+      return askApproval(
+        session,
+        order,
+        amount,
+        about,
+        ticket,
+        asked.some((candidate) => candidate['status'] === 'pending'),
+      );
     approval = Number(granted['id']);
   }
   const why = damaged ? 'damaged' : 'returned';
@@ -153,7 +161,10 @@ async function readOrder(session: AgentSession, id: number): Promise<Order> {
 
 /** Whether the text speaks of a product: its last word, or its first. The plural counts; a product that is fine or an address does not matter here. */
 function mentions(text: string, product: string): boolean {
-  const words = product.toLowerCase().split(' ').filter((word) => /^[a-z]{3,}$/.test(word));
+  const words = product
+    .toLowerCase()
+    .split(' ')
+    .filter((word) => /^[a-z]{3,}$/.test(word));
   const complaint = text.replace(/[^.\n]*\b(?:are|is) fine\b[^.\n]*/gi, '');
   return words.some((word) => new RegExp(`\\b${word}s?\\b`, 'i').test(complaint));
 }

@@ -79,7 +79,12 @@ async function schedule(matter: Matter): Promise<string> {
   do date.setUTCDate(date.getUTCDate() + 1);
   while (date.getUTCDay() !== 1);
   const day = date.toISOString().slice(0, 10);
-  await matter.hands.insist('schedule_follow_up', { customer_id: customer?.id ?? 0, kind: 'call', due_at: `${day}T09:00:00Z`, note: 'Call the customer back.' });
+  await matter.hands.insist('schedule_follow_up', {
+    customer_id: customer?.id ?? 0,
+    kind: 'call',
+    due_at: `${day}T09:00:00Z`,
+    note: 'Call the customer back.',
+  });
   return `The call is on your calendar for ${day} at 09:00.`;
 }
 
