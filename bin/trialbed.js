@@ -17,7 +17,9 @@ if (major(process.versions.node) >= NEEDED) {
 /** Path of a Node that is new enough; without one, says how to get it and ends the process. */
 function newerNode() {
   // In a checkout, and in a project that has us and the package `node` side by side.
-  const packages = ['../node_modules/node/', '../../node/'].map((place) => new URL(place, import.meta.url)).filter((place) => major(versionOf(place)) >= NEEDED);
+  const packages = ['../node_modules/node/', '../../node/']
+    .map((place) => new URL(place, import.meta.url))
+    .filter((place) => major(versionOf(place)) >= NEEDED);
   const found = packages.map((place) => fileURLToPath(new URL('bin/node', place))).find((file) => existsSync(file));
   if (found !== undefined) return found;
   const [withoutExecutable] = packages;
