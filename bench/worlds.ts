@@ -82,3 +82,9 @@ function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return Math.round((sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0) * 10) / 10;
 }
+
+function table(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map((row) => row.what.length));
+  const line = (what: string, cells: readonly (string | number)[]) => [what.padEnd(width), ...cells.map((cell) => String(cell).padStart(8))].join('');
+  return [line('milliseconds', ['n', 'p50', 'p95']), ...rows.map((row) => line(row.what, [row.n, row.p50, row.p95]))].join('\n');
+}

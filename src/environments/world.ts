@@ -96,6 +96,8 @@ export interface SweepReport {
 export interface World {
   readonly ref: WorldRef;
   readonly ledger: Ledger;
+  /** Columns by table. */
+  readonly columns: { readonly [table: string]: readonly string[] };
   /**
    * Runs `work` in one transaction of the world as its tool role: the ledger row of the operation is written with its effects.
    * @throws {FencedError} when the world is fenced, or this attempt of the operation is.

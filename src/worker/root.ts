@@ -39,6 +39,7 @@ export async function createRoot(config: Config): Promise<Root> {
       connections: config.worldConnections,
       failpoint: createFailpoints(config.failpoints),
       image: config.postgresImage,
+      log: (message, details) => log.warn(details, message),
     }),
   );
   const temporal = stack.use(await connectClient(config.temporal));

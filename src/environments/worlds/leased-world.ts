@@ -37,6 +37,10 @@ export class LeasedWorld implements World {
     this.ledger = new WorldLedger(parts.access, row.layout, row.id, row.epoch);
   }
 
+  get columns(): World['columns'] {
+    return Object.fromEntries(Object.entries(this.row.tables).map(([name, table]) => [name, table.columns.map((column) => column.name)]));
+  }
+
   async transact<T>(operation: Attempt, work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>): Promise<T> {
     const { access, failpoint, now } = this.parts;
     const { layout, epoch } = this.row;
