@@ -1,17 +1,16 @@
-import { activityInfo, ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import type { TrialSummary } from '../domain/trial.ts';
 import { grade } from '../domain/grading/grade.ts';
-import { firstFinding } from '../domain/verdict.ts';
 import { buildRecord } from './build-record.ts';
-import type { AttemptPlan, AttemptRef, FinishRequest, GradeRequest, GradeResult, ToolPlan, TrialActivities } from './contract.ts';
+import type { AttemptPlan, AttemptRef, GradeRequest, GradeResult, ToolPlan, TrialActivities } from './contract.ts';
 import { converse } from './converse.ts';
 import { SERVICE_FAILURES, toFailure } from './failures.ts';
+import { finishAttempt, gradeOf, snapshotId } from './finish-attempt.ts';
 import { operate } from './operate.ts';
 import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
 import type { ActivityServices } from './services.ts';
-import type { TrialRow } from '../store/store.ts';
 import { type TrialContext, TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
 
@@ -103,7 +102,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     gradeTrial: (request) => gradeTrial(services, contexts, request),
 
     async keepWorld({ trial, attempt, world: ref }) {
-      const id = `${trial}.${attempt}`;
+      const id = snapshotId({ trial, attempt });
       const world = await worlds.open(ref);
       const snapshot = await world.snapshot();
       await store.putSnapshot(id, trial, attempt, JSON.parse(JSON.stringify(snapshot)));
@@ -120,14 +119,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       failpoint('released_before_finished');
     },
 
-    async finishAttempt(request) {
-      // From the store alone: the trial's environment may be what went wrong.
-      const trial = await store.trial(request.trial);
-      if (!trial) throw ApplicationFailure.nonRetryable(`trial ${request.trial} is not in the store`, 'TrialMissing');
-      const summary = summaryOf(request, trial);
-      await store.finishAttempt(request.trial, request.attempt, summary, services.now().toISOString());
-      return summary;
-    },
+    finishAttempt: (request) => finishAttempt(store, request, services.now()),
   });
 }
 
@@ -154,13 +146,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   failpoint('recorded_before_verdict');
   const verdict = grade(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
-  return {
-    pass: verdict.pass,
-    outcome: verdict.outcome.judgement,
-    constraints: verdict.constraints.judgement,
-    effects: verdict.effects.judgement,
-    why: firstFinding(verdict),
-  };
+  return gradeOf(verdict);
 }
 
 function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSummary | null): AttemptPlan {
@@ -180,30 +166,6 @@ function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSu
     budget: kase.budget,
     keep: batch.options.keep,
     slowWorld: batch.options.isolation !== 'schema',
-  };
-}
-
-function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
-  const { grade: result } = request;
-  return {
-    type: 'trial',
-    trial: trial.id,
-    batch: trial.batch,
-    case: trial.caseId,
-    schedule: trial.schedule,
-    agent: trial.agentName,
-    repetition: trial.repetition,
-    attempt: request.attempt,
-    ending: request.ending,
-    pass: result?.pass ?? null,
-    outcome: result?.outcome ?? null,
-    constraints: result?.constraints ?? null,
-    effects: result?.effects ?? null,
-    why: result?.why ?? request.problem?.message ?? null,
-    calls: request.calls,
-    durationMs: request.durationMs,
-    disturbed: request.disturbed,
-    snapshot: request.snapshot,
   };
 }
 

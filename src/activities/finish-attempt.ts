@@ -1,0 +1,75 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { TrialSummary } from '../domain/trial.ts';
+import { firstFinding, type Verdict } from '../domain/verdict.ts';
+import type { Store, TrialRow } from '../store/store.ts';
+import { FAILURE, type FinishRequest, type GradeResult } from './contract.ts';
+
+/** Ends an attempt in the store. From the store alone: the trial's environment may be what went wrong. */
+export async function finishAttempt(store: Store, request: FinishRequest, now: Date): Promise<TrialSummary> {
+  const trial = await store.trial(request.trial);
+  if (!trial) throw ApplicationFailure.nonRetryable(`trial ${request.trial} is not in the store`, 'TrialMissing');
+  const summary = summaryOf((await gradedBefore(store, request)) ?? request, trial);
+  await store.finishAttempt(request.trial, request.attempt, summary, now.toISOString());
+  return summary;
+}
+
+export function gradeOf(verdict: Verdict): GradeResult {
+  return {
+    pass: verdict.pass,
+    outcome: verdict.outcome.judgement,
+    constraints: verdict.constraints.judgement,
+    effects: verdict.effects.judgement,
+    why: firstFinding(verdict),
+  };
+}
+
+/**
+ * What an attempt came to whose world is gone because an earlier try had graded and released it: a worker that is killed then takes all local
+ * steps since its last workflow task with it, and the next one repeats them without a world. Null when it was not graded.
+ */
+async function gradedBefore(store: Store, request: FinishRequest): Promise<FinishRequest | null> {
+  if (request.problem?.code !== FAILURE.worldGone) return null;
+  const { trial, attempt } = request;
+  const [record, verdicts] = await Promise.all([store.record(trial, attempt), store.verdicts(trial)]);
+  const verdict = verdicts.findLast((one) => one.attempt === attempt);
+  if (!record || !verdict) return null;
+  const id = snapshotId(request);
+  return {
+    ...request,
+    ending: record.ending,
+    grade: gradeOf(verdict),
+    problem: record.problem,
+    calls: record.operations.length,
+    disturbed: record.operations.some((operation) => operation.disturbed),
+    snapshot: (await store.snapshot(id)) ? id : null,
+  };
+}
+
+/** The one snapshot of an attempt. */
+export function snapshotId({ trial, attempt }: Pick<FinishRequest, 'trial' | 'attempt'>): string {
+  return `${trial}.${attempt}`;
+}
+
+function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
+  const { grade: result } = request;
+  return {
+    type: 'trial',
+    trial: trial.id,
+    batch: trial.batch,
+    case: trial.caseId,
+    schedule: trial.schedule,
+    agent: trial.agentName,
+    repetition: trial.repetition,
+    attempt: request.attempt,
+    ending: request.ending,
+    pass: result?.pass ?? null,
+    outcome: result?.outcome ?? null,
+    constraints: result?.constraints ?? null,
+    effects: result?.effects ?? null,
+    why: result?.why ?? request.problem?.message ?? null,
+    calls: request.calls,
+    durationMs: request.durationMs,
+    disturbed: request.disturbed,
+    snapshot: request.snapshot,
+  };
+}
