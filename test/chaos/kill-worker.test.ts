@@ -1,50 +1,74 @@
-import { describe, expect, inject, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
+import { startTrialWorker } from '../../src/worker/root.ts';
 import { startTestbed } from '../harness/testbed.ts';
+import { type Observed, observed } from './observed.ts';
 
-/** Every place where a kill hits another race; see `src/worker/failpoints.ts`. */
-const FAILPOINTS = [
-  'entered_provision',
-  'world_leased_before_recorded',
-  'entered_drive',
-  'dispatched_before_write',
-  'tool_wrote_before_commit',
-  'committed_before_reply',
-  'service_replied_before_ledger',
-  'entered_fence',
-  'fenced_before_grade',
-  'entered_grade',
-  'recorded_before_verdict',
-  'entered_release',
-  'released_before_finished',
+/**
+ * Every place where a kill hits another race, see `src/worker/failpoints.ts`; at which hit, and which attempt counts then.
+ * The case's calls are three short reads, a write (the fourth), a mail (the fifth).
+ */
+const FAILPOINTS: readonly (readonly [name: string, hit: number, attempt: number])[] = [
+  ['entered_provision', 1, 1],
+  ['world_made_before_leased', 1, 1],
+  ['world_leased_before_recorded', 1, 1],
+  ['entered_drive', 1, 1],
+  ['dispatched_before_write', 1, 1],
+  ['dispatched_before_write', 4, 1],
+  ['tool_wrote_before_commit', 4, 1],
+  ['committed_before_reply', 1, 1],
+  ['committed_before_reply', 4, 1],
+  ['committed_before_reply', 5, 1],
+  // The mail is stored and its reply lost: a script would see another reply than without the kill, so the trial begins anew.
+  ['mail_stored_before_reply', 1, 2],
+  ['service_replied_before_ledger', 1, 2],
+  ['entered_fence', 1, 1],
+  ['fence_closed_before_sessions_ended', 1, 1],
+  ['fenced_before_grade', 1, 1],
+  ['entered_grade', 1, 1],
+  ['recorded_before_verdict', 1, 1],
+  ['entered_release', 1, 1],
+  ['world_reset_before_free', 1, 1],
+  ['released_before_finished', 1, 1],
 ];
 
 /** A case that writes rows, a ticket and a mail, so that each failpoint is passed. */
-const CASE = 'refund-within-policy';
+const REQUEST = { suite: 'support-desk', cases: ['refund-within-policy'], agents: ['reference'], keep: 'never' } as const;
+
+/** Shared, so that the workflow bundle is built once. */
+let home: string;
+let undisturbed: Observed;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trialbed-chaos-'));
+  await using testbed = await startTestbed(inject('services'), { config: { home } });
+  const { trials } = await testbed.run(REQUEST);
+  undisturbed = await observed(testbed.root.store, trials[0] as TrialSummary);
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
 
 describe.concurrent('kill -9 of the worker', () => {
   it.each(FAILPOINTS)(
-    'at %s: one verdict, no world leaks',
-    async (name) => {
-      await using testbed = await startTestbed(inject('services'), { worker: false });
+    'at %s, hit %i: one verdict, the same as without it, and no world leaks',
+    async (name, hit, attempt) => {
+      await using testbed = await startTestbed(inject('services'), { worker: false, config: { home } });
       const { config, root } = testbed;
-      const doomed = await startWorkerProcess({ ...config, failpoints: [{ name, hit: 1 }] });
-      const handle = await run(root, { suite: 'support-desk', cases: [CASE], agents: ['reference'] }, new Promise(() => {}));
+      const doomed = await startWorkerProcess({ ...config, failpoints: [{ name, hit }] });
+      const handle = await run(root, REQUEST, new Promise(() => {}));
       // The failpoint must have been hit, or this test would show nothing.
       await expect(doomed.broken).rejects.toThrow('was ended by SIGKILL');
-      await using _worker = await startWorkerProcess(config);
+      await using _survivor = await startTrialWorker(root);
 
       const trials: TrialSummary[] = [];
       for await (const event of handle.events()) if (event.type === 'trial') trials.push(event);
-      expect(trials).toMatchObject([{ ending: 'completed', pass: 'pass' }]);
-      const trial = trials[0]?.trial ?? '';
-      const verdicts = await root.store.verdicts(trial);
-      expect(verdicts.filter((verdict) => verdict.current)).toHaveLength(1);
-      const record = await root.store.record(trial, trials[0]?.attempt ?? 0);
-      const committed = record?.operations.filter((operation) => operation.known === 'committed').map((operation) => operation.id);
-      expect(new Set(committed).size).toBe(record?.operations.length);
+      expect(trials).toMatchObject([{ ending: 'completed', pass: 'pass', attempt }]);
+      expect(await observed(root.store, trials[0] as TrialSummary)).toEqual(undisturbed);
+      const attempts = await root.store.attempts(trials[0]?.trial ?? '');
+      expect(attempts.map(({ ending, counts }) => [ending, counts])).toEqual(attempt === 1 ? [['completed', true]] : [['infra_error', false], ['completed', true]]);
       expect(await root.worlds.leased(`${handle.id}-`)).toBe(0);
     },
     180_000,
