@@ -4,7 +4,7 @@ import { TOOL_ROLE } from '../hosts/migrations.ts';
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Changes when what we put into a world changes; part of every generation. */
-export const LAYOUT_VERSION = 1;
+export const LAYOUT_VERSION = 2;
 
 /** SQLSTATEs that a world's own functions raise. */
 export const REFUSED = {
@@ -85,7 +85,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       at timestamptz NOT NULL
     );
     -- Beside the ledger row, so that a mail of an operation can be stored while the operation's own transaction holds that row.
-    CREATE TABLE ${s}.attempts (operation text PRIMARY KEY, fenced integer NOT NULL DEFAULT 0);
+    -- With the positions of all sequences when the operation was proposed; null where nobody will ask for them.
+    CREATE TABLE ${s}.attempts (operation text PRIMARY KEY, fenced integer NOT NULL DEFAULT 0, positions json);
     CREATE TABLE ${s}.journal (
       seq bigint PRIMARY KEY DEFAULT nextval('${s}.seq'),
       tbl text NOT NULL,

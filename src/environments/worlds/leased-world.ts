@@ -34,7 +34,7 @@ export class LeasedWorld implements World {
     this.ref = ref;
     this.row = row;
     this.parts = parts;
-    this.ledger = new WorldLedger(parts.access, row.layout, row.id, row.epoch);
+    this.ledger = new WorldLedger(parts.access, row);
   }
 
   get columns(): World['columns'] {
@@ -153,7 +153,7 @@ function factsOf(tables: Tables): { readonly [table: string]: TableFacts } {
   return Object.fromEntries(
     Object.values(tables).map((table) => [
       table.name,
-      { key: table.key.length > 0 ? table.key : table.columns.map((column) => column.name), ignored: table.ignored, scale: table.scale },
+      { key: table.key.length > 0 ? table.key : table.columns.map((column) => column.name), ignored: table.ignored, scale: table.scale, ...(table.text && { text: table.text }) },
     ]),
   );
 }

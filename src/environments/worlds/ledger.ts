@@ -7,6 +7,8 @@ import type { Access } from './access.ts';
 import { underLock } from './evict.ts';
 import { isoUtc } from './journal.ts';
 import { inSys, type Layout } from './layout.ts';
+import { nobodyElseSince, type Positions, positionsSql, restorePositions } from './positions.ts';
+import type { WorldRow } from './registry.ts';
 
 /** How long `recover` waits for an attempt that is just committing before it ends that session. */
 const RECOVER_PATIENCE_MS = 5000;
@@ -31,18 +33,20 @@ export class WorldLedger implements Ledger {
   private readonly layout: Layout;
   private readonly worldId: string;
   private readonly epoch: number;
+  private readonly positions: string;
 
-  constructor(access: Access, layout: Layout, worldId: string, epoch: number) {
+  constructor(access: Access, row: Pick<WorldRow, 'id' | 'layout' | 'epoch' | 'sequences'>) {
     this.access = access;
-    this.layout = layout;
-    this.worldId = worldId;
-    this.epoch = epoch;
+    this.layout = row.layout;
+    this.worldId = row.id;
+    this.epoch = row.epoch;
+    this.positions = positionsSql(row.layout, Object.keys(row.sequences));
   }
 
   async propose(proposal: Proposal): Promise<void> {
     const { rowCount } = await this.access.admin.query(
       `WITH c AS (SELECT now FROM ${this.sys('clock')}, ${this.sys('fence')} WHERE epoch IN ($8, $8 + 1)),
-            a AS (INSERT INTO ${this.sys('attempts')} (operation) SELECT $1 FROM c ON CONFLICT DO NOTHING),
+            a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${this.positions} FROM c ON CONFLICT DO NOTHING),
             o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at)
                   SELECT $1, $2, $3, $4, $5, $6, $7, now FROM c ON CONFLICT (id) DO NOTHING)
        SELECT 1 FROM c`,
@@ -92,15 +96,20 @@ export class WorldLedger implements Ledger {
   async recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }> {
     // Transactions of this operation share this row's lock: when it is ours, they have committed or are gone.
     const lock = { sql: `SELECT 1 FROM ${this.sys('attempts')} WHERE operation = $1 FOR UPDATE`, values: [operationId] };
-    await underLock(this.access, RECOVER_PATIENCE_MS, lock, (client) =>
-      client.query(`UPDATE ${this.sys('attempts')} SET fenced = greatest(fenced, $2) WHERE operation = $1`, [operationId, attempt]),
-    );
-    const { rows } = await this.access.admin.query<{ n: number }>(
-      `SELECT (SELECT count(*) FROM ${this.sys('journal')} WHERE operation = $1 AND phase = 'run')::int
-            + (SELECT count(*) FROM ${this.sys('mails')} WHERE operation = $1 AND (mail ->> 'accepted')::boolean)::int AS n`,
-      [operationId],
-    );
-    return { row: await this.read(operationId), effects: rows[0]?.n ?? 0 };
+    const effects = await underLock(this.access, RECOVER_PATIENCE_MS, lock, async (client) => {
+      await client.query(`UPDATE ${this.sys('attempts')} SET fenced = greatest(fenced, $2) WHERE operation = $1`, [operationId, attempt]);
+      const { rows } = await client.query<{ n: number; positions: Positions | null }>(
+        `SELECT (SELECT count(*) FROM ${this.sys('journal')} WHERE operation = $1 AND phase = 'run')::int
+              + (SELECT count(*) FROM ${this.sys('mails')} WHERE operation = $1 AND (mail ->> 'accepted')::boolean)::int AS n,
+                ${nobodyElseSince(this.layout)} AS positions`,
+        [operationId],
+      );
+      const found = rows[0];
+      // What the lost attempt took from sequences before it was rolled back is given back, so that the next one makes the rows that it would have made.
+      if (found?.positions) await restorePositions(client, this.layout, found.positions);
+      return found?.n ?? 0;
+    });
+    return { row: await this.read(operationId), effects };
   }
 
   async late(attempt: Omit<LateAttempt, 'at'>): Promise<void> {

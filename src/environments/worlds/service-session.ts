@@ -22,7 +22,7 @@ export function secretKind(row: WorldRow, secret: string): 'tool' | 'agent' | nu
 export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'agent', failpoint: (name: string) => void): ServiceSession {
   const { layout, epoch } = row;
   const trusted = kind === 'tool';
-  const ledger = new WorldLedger(access, layout, row.id, epoch);
+  const ledger = new WorldLedger(access, row);
   return {
     worldId: row.id,
     trusted,
