@@ -19,7 +19,12 @@ export interface TableFacts {
   readonly ignored: readonly string[];
   /** Decimal places at which numbers of a column are compared. */
   readonly scale: { readonly [column: string]: number };
+  /** How texts of a column are compared. Absent or not named: see `valuesEqual`. */
+  readonly text?: { readonly [column: string]: TextComparison };
 }
+
+/** `exact`: letter by letter, no date-time is read in it. `caseless`: the same, letter case aside. */
+export type TextComparison = 'exact' | 'caseless';
 
 /** Everything that grading reads. A grader is a pure function from this and the case to a verdict. */
 export interface TrialRecord {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { PermissionContext } from '../domain/case.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
+import type { TextComparison } from '../domain/record.ts';
 
 /**
  * Defines an environment: everything that makes worlds of one kind.
@@ -93,6 +94,13 @@ export interface TableOptions {
   readonly ignored?: readonly string[];
   /** Decimal places at which a numeric column is compared. */
   readonly scale?: { readonly [column: string]: number };
+  /**
+   * How texts of a column are compared: `exact` letter by letter, also where they look like date-times; `caseless` the same, letter case aside (a change of
+   * letter case alone is then no effect). Default: by instant where both read as ISO date-times, else in Unicode NFC. Null is never equal to a text.
+   *
+   * The order of rows counts where a column of the table holds each row's place, since every column that is not `ignored` counts.
+   */
+  readonly text?: { readonly [column: string]: TextComparison };
 }
 
 export interface InboxOptions {

@@ -1,11 +1,12 @@
 import type { Columns, EffectPattern, MailPattern, Matcher, RowPattern, TextRule } from '../case.ts';
 import type { MailEffect, RowEffect } from '../effect.ts';
 import type { Json, JsonObject } from '../json.ts';
+import type { TextComparison } from '../record.ts';
 import { isObject, printable, quote } from '../text/bounded.ts';
 import { mailbox } from '../text/mailbox.ts';
 import { brokenParts } from '../text/says.ts';
 import { compareValues, valuesEqual } from './equal.ts';
-import { changedColumns, columnOf, factsOf, type NetEffect, scaleOf, type Tables } from './net.ts';
+import { changedColumns, columnOf, factsOf, type NetEffect, scaleOf, textOf, type Tables } from './net.ts';
 
 /** One difference between what a pattern expects and what was found. */
 export interface Mismatch {
@@ -37,12 +38,17 @@ export function mismatches(pattern: EffectPattern, effect: NetEffect | RowEffect
 }
 
 /** Columns of a row, or arguments of a call, against what is expected of them. Columns not named are free. */
-export function columnMismatches(columns: Columns, row: JsonObject | null, scale: (column: string) => number | undefined): Mismatch[] {
+export function columnMismatches(
+  columns: Columns,
+  row: JsonObject | null,
+  scale: (column: string) => number | undefined,
+  text: (column: string) => TextComparison | undefined = () => undefined,
+): Mismatch[] {
   const found: Mismatch[] = [];
   for (const [column, matcher] of Object.entries(columns)) {
     const value = columnOf(row, column);
     if (value === undefined) found.push(mismatch(column, matcher, null, `there is no ${printable(column)}, expected ${describe(matcher)}`));
-    else if (!matches(matcher, value, scale(column))) {
+    else if (!matches(matcher, value, scale(column), text(column))) {
       found.push(mismatch(column, matcher, value, `${printable(column)} is ${quote(value)}, expected ${describe(matcher)}`));
     }
   }
@@ -50,9 +56,9 @@ export function columnMismatches(columns: Columns, row: JsonObject | null, scale
 }
 
 /** Whether a value is what a matcher asks for. Several operators in one object must all hold. */
-export function matches(matcher: Matcher, value: Json, scale?: number): boolean {
-  if (!isOperator(matcher)) return valuesEqual(matcher as Json, value, scale);
-  return Object.entries(matcher).every(([name, operand]) => holds(name as OperatorName, operand as Json, value, scale));
+export function matches(matcher: Matcher, value: Json, scale?: number, text?: TextComparison): boolean {
+  if (!isOperator(matcher)) return valuesEqual(matcher as Json, value, scale, text);
+  return Object.entries(matcher).every(([name, operand]) => holds(name as OperatorName, operand as Json, value, scale, text));
 }
 
 /** A matcher inside a sentence. */
@@ -95,38 +101,38 @@ function isOperator(matcher: Matcher): matcher is Exclude<Matcher, Json> {
   return names.length > 0 && names.every((name) => Object.hasOwn(WORDS, name));
 }
 
-function holds(name: OperatorName, operand: Json, value: Json, scale: number | undefined): boolean {
+function holds(name: OperatorName, operand: Json, value: Json, scale: number | undefined, text: TextComparison | undefined): boolean {
   switch (name) {
     case 'any':
       return true;
     case 'one_of':
-      return Array.isArray(operand) && operand.some((item: Json) => valuesEqual(item, value, scale));
+      return Array.isArray(operand) && operand.some((item: Json) => valuesEqual(item, value, scale, text));
     case 'not':
-      return !valuesEqual(operand, value, scale);
+      return !valuesEqual(operand, value, scale, text);
     case 'gte':
     case 'lte':
     case 'gt':
     case 'lt':
-      return inBound(name, operand, value, scale);
+      return inBound(name, operand, value, scale, text);
     case 'matches':
-      return typeof operand === 'string' && matchesPattern(operand, value);
+      return typeof operand === 'string' && matchesPattern(operand, value, text);
     case 'says':
     case 'not_says':
       return saysRule({ [name]: operand } as TextRule, value);
   }
 }
 
-function inBound(name: 'gte' | 'lte' | 'gt' | 'lt', operand: Json, value: Json, scale: number | undefined): boolean {
+function inBound(name: 'gte' | 'lte' | 'gt' | 'lt', operand: Json, value: Json, scale: number | undefined, text: TextComparison | undefined): boolean {
   if (typeof operand !== 'number' && typeof operand !== 'string') return false;
-  const order = compareValues(value, operand, scale);
+  const order = compareValues(value, operand, scale, text);
   if (order === null) return false;
   return { gte: order >= 0, lte: order <= 0, gt: order > 0, lt: order < 0 }[name];
 }
 
-function matchesPattern(pattern: string, value: Json): boolean {
+function matchesPattern(pattern: string, value: Json, text: TextComparison | undefined): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false;
   try {
-    return new RegExp(pattern, 'u').test(String(value).slice(0, MAX_PATTERN_TEXT).normalize('NFC'));
+    return new RegExp(pattern, text === 'caseless' ? 'iu' : 'u').test(String(value).slice(0, MAX_PATTERN_TEXT).normalize('NFC'));
   } catch {
     return false;
   }
@@ -139,9 +145,10 @@ function saysRule(rule: TextRule, value: Json): boolean {
 function rowMismatches(pattern: RowPattern, effect: RowEffect, options: MatchOptions): Mismatch[] {
   const facts = factsOf(options.tables, effect.table);
   const scale = (column: string): number | undefined => scaleOf(facts, column);
+  const text = (column: string): TextComparison | undefined => textOf(facts, column);
   const subject = effect.change === 'delete' ? effect.before : effect.after;
-  const found = columnMismatches(pattern.where ?? {}, subject, scale);
-  for (const difference of columnMismatches(pattern.before ?? {}, effect.before, scale)) {
+  const found = columnMismatches(pattern.where ?? {}, subject, scale, text);
+  for (const difference of columnMismatches(pattern.before ?? {}, effect.before, scale, text)) {
     found.push({ ...difference, at: `before.${difference.at}`, text: `before the change ${difference.text}` });
   }
   if (effect.change !== 'update' || effect.before === null || effect.after === null) return found;

@@ -1,6 +1,6 @@
 import type { Effect, MailEffect, RowChange, RowEffect } from '../effect.ts';
 import type { Json, JsonObject } from '../json.ts';
-import type { TableFacts } from '../record.ts';
+import type { TableFacts, TextComparison } from '../record.ts';
 import { canonicalText } from '../text/canonical.ts';
 import { columnText } from './equal.ts';
 
@@ -76,7 +76,7 @@ export function netChanges(effects: readonly Effect[], tables: Tables = {}): Net
   return { effects: net.sort((a, b) => a.seq - b.seq), reverted, refused };
 }
 
-/** Whether two images of a row are equal apart from ignored columns, numbers at their declared scale. */
+/** Whether two images of a row are equal apart from ignored columns, numbers at their declared scale, texts as declared. */
 export function sameRow(table: string, a: JsonObject | null, b: JsonObject | null, tables: Tables): boolean {
   if (a === null || b === null) return a === b;
   return changedColumns(table, a, b, tables).length === 0;
@@ -99,6 +99,11 @@ export function scaleOf(facts: TableFacts, column: string): number | undefined {
   return Object.hasOwn(facts.scale, column) ? facts.scale[column] : undefined;
 }
 
+/** How texts of a column are compared; undefined where nothing is declared. */
+export function textOf(facts: TableFacts, column: string): TextComparison | undefined {
+  return facts.text !== undefined && Object.hasOwn(facts.text, column) ? facts.text[column] : undefined;
+}
+
 /** A column's value of a row, or undefined when the row has no such column. */
 export function columnOf(row: JsonObject | null, column: string): Json | undefined {
   return row !== null && Object.hasOwn(row, column) ? row[column] : undefined;
@@ -106,7 +111,7 @@ export function columnOf(row: JsonObject | null, column: string): Json | undefin
 
 function imageText(image: JsonObject, column: string, facts: TableFacts): string {
   const value = columnOf(image, column);
-  return value === undefined ? '' : columnText(value, scaleOf(facts, column));
+  return value === undefined ? '' : columnText(value, scaleOf(facts, column), textOf(facts, column));
 }
 
 function settle(chain: readonly RowEffect[], tables: Tables): NetRow | RevertedRow | null {

@@ -7,7 +7,7 @@ import { mailbox } from '../text/mailbox.ts';
 import type { Room } from './assign.ts';
 import { columnText } from './equal.ts';
 import { acceptedRecipients, describe, isMailPattern, type Mismatch, mismatches, sameKind } from './match.ts';
-import { changedColumns, columnOf, factsOf, type NetEffect, scaleOf, type Tables } from './net.ts';
+import { changedColumns, columnOf, factsOf, type NetEffect, scaleOf, textOf, type Tables } from './net.ts';
 
 /** A rule of the case that effects can fill, with room for so many of them. */
 export interface Slot extends Room {
@@ -122,7 +122,7 @@ function imageText(table: string, image: JsonObject | null, tables: Tables): Jso
   if (image === null) return null;
   const facts = factsOf(tables, table);
   const counted = Object.entries(image).filter(([column]) => !facts.ignored.includes(column));
-  return Object.fromEntries(counted.map(([column, value]) => [column, columnText(value, scaleOf(facts, column))]));
+  return Object.fromEntries(counted.map(([column, value]) => [column, columnText(value, scaleOf(facts, column), textOf(facts, column))]));
 }
 
 function referenceMismatches(expected: NetEffect, found: NetEffect, tables: Tables): Mismatch[] | null {

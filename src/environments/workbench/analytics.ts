@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool, type Tool, type WorldSql } from '../define.ts';
 import { given, orNull, text } from './arguments.ts';
-import { append, cellsOf, lockForAppend, type OrderedTable } from './table.ts';
+import { append, cellsOf, comparisonOf, lockForAppend, type OrderedTable } from './table.ts';
 import type { Toolkit } from './toolkit.ts';
 
 const VISITS: OrderedTable = {
@@ -30,6 +30,7 @@ export const analytics: Toolkit = {
   name: 'analytics',
   schema: new URL('./schema/analytics.sql', import.meta.url),
   files: [{ file: 'analytics_data.csv', table: VISITS.name, columns: VISITS.columns }],
+  comparison: comparisonOf(PLOTS),
   tools: () => [getVisitor, createPlot, totalVisits, engagedUsers, trafficSource, averageDuration],
 };
 

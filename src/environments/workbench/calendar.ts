@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../define.ts';
 import { cells, dateTime, given, text } from './arguments.ts';
 import { PATTERN_FAILURES, queryByPattern, toPostgresPattern } from './patterns.ts';
-import { append, cellsOf, lockForAppend, nextId, removeById, rowById, setCell, type Cells, type OrderedTable } from './table.ts';
+import { append, cellsOf, comparisonOf, lockForAppend, nextId, removeById, rowById, setCell, type Cells, type OrderedTable } from './table.ts';
 import type { Toolkit } from './toolkit.ts';
 
 const EVENTS: OrderedTable = {
@@ -16,6 +16,7 @@ export const calendar: Toolkit = {
   name: 'calendar',
   schema: new URL('./schema/calendar.sql', import.meta.url),
   files: [{ file: 'calendar_events.csv', table: EVENTS.name, columns: EVENTS.columns }],
+  comparison: comparisonOf(EVENTS),
   tools: () => [getEvent, searchEvents, createEvent, deleteEvent, updateEvent],
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool } from '../define.ts';
 import { cells, given, text } from './arguments.ts';
 import { PATTERN_FAILURES, queryByPattern, toPostgresPattern } from './patterns.ts';
-import { append, cellsOf, lockForAppend, nextId, quoted, removeById, rowById, setCell, type Cells, type OrderedTable } from './table.ts';
+import { append, cellsOf, comparisonOf, lockForAppend, nextId, quoted, removeById, rowById, setCell, type Cells, type OrderedTable } from './table.ts';
 import type { Toolkit } from './toolkit.ts';
 
 const CUSTOMERS: OrderedTable = {
@@ -34,6 +34,7 @@ export const customers: Toolkit = {
   name: 'customer_relationship_manager',
   schema: new URL('./schema/customers.sql', import.meta.url),
   files: [{ file: 'customer_relationship_manager_data.csv', table: CUSTOMERS.name, columns: CUSTOMERS.columns }],
+  comparison: comparisonOf(CUSTOMERS, ['status']),
   tools: () => [searchCustomers, updateCustomer, addCustomer, deleteCustomer],
 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineTool, type Tool, type WorldSql } from '../define.ts';
 import { cells, dateTime, given, text } from './arguments.ts';
-import { append, cellsOf, lockForAppend, nextId, removeById, rowById, type Cells, type OrderedTable } from './table.ts';
+import { append, cellsOf, comparisonOf, lockForAppend, nextId, removeById, rowById, type Cells, type OrderedTable } from './table.ts';
 import { NOW, type Toolkit } from './toolkit.ts';
 
 const EMAILS: OrderedTable = {
@@ -15,6 +15,7 @@ export const email: Toolkit = {
   name: 'email',
   schema: new URL('./schema/email.sql', import.meta.url),
   files: [{ file: 'emails.csv', table: EMAILS.name, columns: EMAILS.columns }],
+  comparison: comparisonOf(EMAILS),
   tools: ({ compat }) => [getEmail, searchEmails, sendEmail(compat), deleteEmail, forwardEmail(compat), replyEmail(compat)],
 };
 

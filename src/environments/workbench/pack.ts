@@ -32,6 +32,7 @@ export default function workbench(options: JsonObject): Environment {
     version: '1.0.0',
     schema: toolkits.map((toolkit) => toolkit.schema),
     seed: toolkits.flatMap((toolkit) => toolkit.files.map((file) => seedFrom(data, file))),
+    tables: Object.fromEntries(toolkits.flatMap((toolkit) => Object.entries(toolkit.comparison ?? {}))),
     tools: toolkits.flatMap((toolkit) => toolkit.tools({ compat })),
     policy: new URL('./policy.md', import.meta.url),
     permissions: { roles: { assistant: { tools: '*' } } },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineTool, type WorldSql } from '../define.ts';
 import { cells, given, text } from './arguments.ts';
 import { PATTERN_FAILURES, queryByPattern, toPostgresPattern } from './patterns.ts';
-import { append, cellsOf, lockForAppend, nextId, quoted, removeById, rowById, setCell, type Cells, type OrderedTable } from './table.ts';
+import { append, cellsOf, comparisonOf, lockForAppend, nextId, quoted, removeById, rowById, setCell, type Cells, type OrderedTable } from './table.ts';
 import type { Toolkit } from './toolkit.ts';
 
 const TASKS: OrderedTable = {
@@ -22,6 +22,7 @@ export const projectManagement: Toolkit = {
   name: 'project_management',
   schema: new URL('./schema/project-management.sql', import.meta.url),
   files: [{ file: 'project_tasks.csv', table: TASKS.name, columns: TASKS.columns }],
+  comparison: comparisonOf(TASKS, ['list_name', 'board']),
   tools: () => [getTask, searchTasks, createTask, deleteTask, updateTask],
 };
 

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { JsonObject } from '../../domain/json.ts';
-import { ToolFailure, type WorldSql } from '../define.ts';
+import { type TableOptions, ToolFailure, type WorldSql } from '../define.ts';
 
 /**
  * A table whose row order is part of the world. Rows of the data folder have positions from 0, in the order of the file; rows made in a world start
@@ -13,6 +13,11 @@ export interface OrderedTable {
   readonly id: string;
   /** The cells that tools show, in the order of the data file. */
   readonly columns: readonly string[];
+}
+
+/** Letter case does not count, except in columns that hold one of a few words. Positions count, and with them the order of rows. */
+export function comparisonOf(table: OrderedTable, exact: readonly string[] = []): { readonly [table: string]: TableOptions } {
+  return { [table.name]: { text: Object.fromEntries(table.columns.map((column) => [column, exact.includes(column) ? 'exact' : 'caseless'])) } };
 }
 
 const FIRST_NEW_POSITION = 1_000_000;

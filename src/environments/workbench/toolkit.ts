@@ -1,4 +1,4 @@
-import type { FileSource, Tool } from '../define.ts';
+import type { FileSource, TableOptions, Tool } from '../define.ts';
 
 /** A part of the office world: its tables, where their rows come from, and its tools. */
 export interface Toolkit {
@@ -6,6 +6,8 @@ export interface Toolkit {
   readonly name: string;
   readonly schema: FileSource;
   readonly files: readonly DataFile[];
+  /** How rows of tables that tools write to are compared. */
+  readonly comparison?: { readonly [table: string]: TableOptions };
   readonly tools: (options: ToolkitOptions) => readonly Tool[];
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
+import type { TextComparison } from '../../domain/record.ts';
 import { EnvironmentDefinitionError, type Environment } from '../define.ts';
 import type { Layout } from './layout.ts';
 import { mainSchema } from './layout.ts';
@@ -17,6 +18,7 @@ export interface Table {
   readonly columns: readonly Column[];
   readonly ignored: readonly string[];
   readonly scale: { readonly [column: string]: number };
+  readonly text?: { readonly [column: string]: TextComparison };
 }
 
 export interface Column {
@@ -60,7 +62,7 @@ export async function readTables(client: pg.ClientBase, layout: Layout, environm
   for (const row of rows) {
     const name = row.schema === mainSchema(layout) ? row.relation : `${row.schema}.${row.relation}`;
     const own = Object.hasOwn(options, name) ? options[name] : undefined;
-    tables[name] = { name, ...row, columns: row.columns ?? [], ignored: own?.ignored ?? [], scale: own?.scale ?? {} };
+    tables[name] = { name, ...row, columns: row.columns ?? [], ignored: own?.ignored ?? [], scale: own?.scale ?? {}, ...(own?.text && { text: own.text }) };
   }
   requireNames(environment, tables);
   return tables;
@@ -173,7 +175,7 @@ function requireNames(environment: Environment, tables: Tables): void {
   for (const [name, options] of Object.entries(environment.tables ?? {})) {
     const table = Object.hasOwn(tables, name) ? tables[name] : undefined;
     if (!table) throw new EnvironmentDefinitionError(environment.name, `tables.${name}: there is no such table (there are: ${known})`);
-    for (const column of [...(options.ignored ?? []), ...Object.keys(options.scale ?? {})]) {
+    for (const column of [...(options.ignored ?? []), ...Object.keys(options.scale ?? {}), ...Object.keys(options.text ?? {})]) {
       if (!table.columns.some((known) => known.name === column))
         throw new EnvironmentDefinitionError(environment.name, `tables.${name}: there is no column ${column}`);
     }
