@@ -13,6 +13,7 @@ const PASSING_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOU
 /** Turns whatever an activity throws into a failure that the workflow can tell apart: passing trouble of ours is retried, a defect is not. */
 export function toFailure(error: unknown): Error {
   if (error instanceof TemporalFailure) return error;
+  if (error instanceof Error && isServiceLoss(error)) return ApplicationFailure.nonRetryable(error.message, FAILURE.infrastructure);
   if (error instanceof ToolFailure) {
     const details = error.retryAfterSeconds === undefined ? [] : [{ retryAfterSeconds: error.retryAfterSeconds }];
     return ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: true, details });
@@ -23,6 +24,18 @@ export function toFailure(error: unknown): Error {
   if (isPassing(error)) return ApplicationFailure.create({ message, type: FAILURE.infrastructure, nonRetryable: false });
   const name = error instanceof Error ? error.name : 'Error';
   return ApplicationFailure.create({ message, type: name, nonRetryable: true, ...(error instanceof Error ? { cause: error } : {}) });
+}
+
+const LOST_REPLIES = new Set(['mail_outcome_unknown', 'ticket_outcome_unknown']);
+/** More recipients than a message may have: the agent's own doing, and not our trouble. */
+const TOO_MANY_RECIPIENTS = 452;
+
+/** Whether the world's inbox or ticket service, which are ours, could not do a call or lost its reply. No fault asked for it, so what really happened has to be asked. */
+export function isServiceLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = (error as { code?: unknown }).code;
+  if (typeof code === 'string' && LOST_REPLIES.has(code)) return true;
+  return code === 'mail_unavailable' && (error.cause as { responseCode?: unknown } | undefined)?.responseCode !== TOO_MANY_RECIPIENTS;
 }
 
 /** Whether the trouble is of our own systems and may pass by itself. */

@@ -7,7 +7,7 @@ import { createWorldMail } from '../environments/inbox/client.ts';
 import { createWorldTickets } from '../environments/tickets/client.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
 import { strict } from './check-call.ts';
-import { isPassing } from './failures.ts';
+import { isPassing, isServiceLoss } from './failures.ts';
 import type { ActivityServices } from './services.ts';
 
 export interface OperateRequest {
@@ -51,7 +51,7 @@ export async function operate(services: ActivityServices, request: OperateReques
       });
     }
   } catch (error) {
-    if (error instanceof ToolFailure) {
+    if (error instanceof ToolFailure && !isServiceLoss(error)) {
       await world.ledger.settle(operation, dispatch, { state: 'failed', problem: problemOf(error), durationMs: performance.now() - startedAt });
     }
     // A tool's own database error says that its transaction was rolled back: without effect, but not in words that it declared.

@@ -6,6 +6,7 @@ import type { trial as trialWorkflow } from '../workflows/trial.ts';
 import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
 import type { BatchEvent, BatchHandle } from './api.ts';
 import { EventQueue } from './event-queue.ts';
+import { patiently } from './patiently.ts';
 import { summarise } from './summarise.ts';
 
 const PHASE_POLL_MS = 1_000;
@@ -61,10 +62,11 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   } finally {
     stopWatching();
   }
-  const rows = await store.trials(batch.id);
+  const rows = await patiently(() => store.trials(batch.id));
   const finished = rows.every((row) => isDone(row.summary) || row.summary?.ending === 'infra_error' || row.summary?.ending === 'cancelled');
-  if (finished && !stop.aborted) await store.setBatchState(batch.id, 'finished');
-  const summary = await summarise(store, batch, (performance.now() - startedAt) / 1000, await options.worlds());
+  if (finished && !stop.aborted) await patiently(() => store.setBatchState(batch.id, 'finished'));
+  const seconds = (performance.now() - startedAt) / 1000;
+  const summary = await patiently(async () => summarise(store, batch, seconds, await options.worlds()));
   events.push(summary);
   return summary;
 }
@@ -72,7 +74,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
 /** Starts the trial's workflow, or joins the one that runs, and waits for its summary. */
 async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, row: TrialRow): Promise<TrialSummary> {
   const startedAt = Date.now();
-  const attempts = await store.attempts(row.id);
+  const attempts = await patiently(() => store.attempts(row.id));
   const input: TrialInput = {
     trial: row.id,
     batch: batch.id,
@@ -81,8 +83,8 @@ async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, ro
     firstAttempt: attempts.length + 1,
     retries: batch.options.retries,
   };
-  const handle = await temporal.workflow
-    .start<typeof trialWorkflow>('trial', {
+  const start = () =>
+    temporal.workflow.start<typeof trialWorkflow>('trial', {
       workflowId: row.id,
       taskQueue,
       args: [input],
@@ -95,16 +97,16 @@ async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, ro
       ],
       staticSummary: `${row.caseId} / ${row.agentName} / ${row.repetition}`,
       staticDetails: `Trial ${row.id} of batch ${batch.id}, suite ${batch.suite}.`,
-    })
-    .catch((error: unknown) => {
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return temporal.workflow.getHandle<typeof trialWorkflow>(row.id);
-      throw error;
     });
+  const handle = await patiently(start).catch((error: unknown) => {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return temporal.workflow.getHandle<typeof trialWorkflow>(row.id);
+    throw error;
+  });
   try {
-    return await handle.result();
+    return await patiently(() => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
-    return recordBroken(store, row, batch.id, error, Date.now() - startedAt);
+    return patiently(() => recordBroken(store, row, batch.id, error, Date.now() - startedAt));
   }
 }
 

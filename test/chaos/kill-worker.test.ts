@@ -68,7 +68,14 @@ describe.concurrent('kill -9 of the worker', () => {
       expect(trials).toMatchObject([{ ending: 'completed', pass: 'pass', attempt }]);
       expect(await observed(root.store, trials[0] as TrialSummary)).toEqual(undisturbed);
       const attempts = await root.store.attempts(trials[0]?.trial ?? '');
-      expect(attempts.map(({ ending, counts }) => [ending, counts])).toEqual(attempt === 1 ? [['completed', true]] : [['infra_error', false], ['completed', true]]);
+      expect(attempts.map(({ ending, counts }) => [ending, counts])).toEqual(
+        attempt === 1
+          ? [['completed', true]]
+          : [
+              ['infra_error', false],
+              ['completed', true],
+            ],
+      );
       expect(await root.worlds.leased(`${handle.id}-`)).toBe(0);
     },
     180_000,

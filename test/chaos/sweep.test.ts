@@ -1,8 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import pg from 'pg';
-import { stringify } from 'yaml';
 import { expect, inject, test } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import { sweep } from '../../src/client/sweep.ts';
@@ -13,6 +12,7 @@ import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
 import { startTrialWorker } from '../../src/worker/root.ts';
 import { startTestbed } from '../harness/testbed.ts';
+import { writeGateSuite } from './gate.ts';
 import { until } from './until.ts';
 
 const TRIALS = 50;
@@ -20,7 +20,9 @@ const TERMINATED = 8;
 const CANCELLED = 2;
 const LIVE = TRIALS - TERMINATED - CANCELLED;
 
-test('public-09: a worker killed with 50 live trials, 10 of them ended from outside: the sweeper drops the dead ones, and nothing else', { timeout: 300_000 }, async () => {
+test('public-09: a worker killed with 50 live trials, 10 of them ended from outside: the sweeper drops the dead ones, and nothing else', {
+  timeout: 300_000,
+}, async () => {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'trialbed-chaos-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
@@ -41,7 +43,7 @@ test('public-09: a worker killed with 50 live trials, 10 of them ended from outs
   await admin.query('CREATE SCHEMA test_x; CREATE TABLE test_x.t (a int); CREATE SCHEMA w_foreign; CREATE TABLE w_foreign.t (a int); CREATE ROLE w_foreign');
 
   const gate = join(folder, 'open');
-  const suite = await writeSuite(join(folder, 'suite'), gate);
+  const suite = await writeGateSuite(join(folder, 'suite'), gate, ['pass']);
   const doomed = await startWorkerProcess(config);
   const handle = await run(root, { suite, trials: TRIALS, concurrency: TRIALS, keep: 'never' }, new Promise(() => {}));
   const ended: TrialSummary[] = [];
@@ -64,8 +66,18 @@ test('public-09: a worker killed with 50 live trials, 10 of them ended from outs
   for (const id of terminated) await root.temporal.workflow.getHandle(id).terminate('ended by an operator');
   for (const id of cancelled) await root.temporal.workflow.getHandle(id).cancel();
   await until('the ended trials are counted', async () => ended.length === TERMINATED + CANCELLED);
-  expect(ended.filter(({ ending }) => ending === 'cancelled').map(({ trial }) => trial).sort()).toEqual([...cancelled].sort());
-  expect(ended.filter(({ ending }) => ending === 'infra_error').map(({ trial }) => trial).sort()).toEqual([...terminated].sort());
+  expect(
+    ended
+      .filter(({ ending }) => ending === 'cancelled')
+      .map(({ trial }) => trial)
+      .sort(),
+  ).toEqual([...cancelled].sort());
+  expect(
+    ended
+      .filter(({ ending }) => ending === 'infra_error')
+      .map(({ trial }) => trial)
+      .sort(),
+  ).toEqual([...terminated].sort());
   // A cancelled trial gives its world back; a terminated one runs nothing any more.
   expect(await root.worlds.leased(prefix)).toBe(LIVE + TERMINATED);
 
@@ -86,7 +98,9 @@ test('public-09: a worker killed with 50 live trials, 10 of them ended from outs
   const last = await sweep(root, {});
   expect(last).toMatchObject({ live: 0, swept: [], leaked: 0 });
   // What is left are the worlds of the pool, whole, and what was never ours.
-  const { rows } = await admin.query<{ name: string }>("SELECT nspname AS name FROM pg_namespace WHERE nspname ~ '^w_' UNION ALL SELECT rolname FROM pg_roles WHERE rolname ~ '^w_'");
+  const { rows } = await admin.query<{ name: string }>(
+    "SELECT nspname AS name FROM pg_namespace WHERE nspname ~ '^w_' UNION ALL SELECT rolname FROM pg_roles WHERE rolname ~ '^w_'",
+  );
   const { rows: free } = await admin.query<{ id: string }>("SELECT id FROM trialbed.worlds WHERE state = 'free'");
   expect(free).toHaveLength(last.pooled);
   expect(rows.map(({ name }) => name).sort()).toEqual(['w_foreign', 'w_foreign', ...free.flatMap(({ id }) => [`w_${id}`, `w_${id}`, `w_${id}_sys`])].sort());
@@ -100,20 +114,4 @@ async function remains(admin: pg.Pool, world: string): Promise<readonly string[]
     [world],
   );
   return rows.map(({ name }) => name);
-}
-
-async function writeSuite(folder: string, gate: string): Promise<string> {
-  await mkdir(join(folder, 'cases'), { recursive: true });
-  await writeFile(join(folder, 'suite.yaml'), stringify({ name: 'gate', title: 'Gate', environment: resolve('test/fixtures/packs/gate/pack.ts'), user: { name: 'mara', role: 'agent' }, clock: '2026-03-02T09:30:00+01:00' }));
-  await writeFile(
-    join(folder, 'cases', 'pass.yaml'),
-    stringify({
-      title: 'Pass the gate',
-      kind: 'test',
-      request: 'Pass the gate when it opens.',
-      expect: { outcomes: [{ name: 'passed', effects: [{ row: 'passages', change: 'insert', where: { gate } }] }] },
-      reference: { steps: [{ call: 'pass', with: { file: gate } }], answer: 'I passed the gate.' },
-    }),
-  );
-  return folder;
 }

@@ -1,0 +1,45 @@
+import { expect } from 'vitest';
+import { run } from '../../src/client/run.ts';
+import type { RunRequest } from '../../src/client/api.ts';
+import type { BatchSummary, TrialSummary } from '../../src/domain/trial.ts';
+import type { Testbed } from '../harness/testbed.ts';
+import { observed } from './observed.ts';
+
+/** Runs a batch and calls `strike` once, after so many of its trials have ended, while others are on their way. */
+export async function runStruck(
+  testbed: Testbed,
+  request: RunRequest,
+  after: number,
+  strike: () => Promise<void>,
+): Promise<{ readonly batch: string; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }> {
+  const handle = await run(testbed.root, request, new Promise(() => {}));
+  const trials: TrialSummary[] = [];
+  let struck: Promise<void> | null = null;
+  for await (const event of handle.events()) {
+    if (event.type !== 'trial') continue;
+    trials.push(event);
+    // Read on meanwhile: what ends during the strike must be counted too.
+    if (trials.length === after) struck = strike();
+  }
+  const summary = await handle.result();
+  expect(struck).not.toBeNull();
+  await struck;
+  return { batch: handle.id, trials, summary };
+}
+
+/** Every trial has one attempt that counts, with a verdict of its own that passes; none is counted twice; no world is left. */
+export async function expectAllCounted(testbed: Testbed, { batch, trials, summary }: Awaited<ReturnType<typeof runStruck>>): Promise<void> {
+  const { store, worlds } = testbed.root;
+  expect(trials.filter(({ ending, pass }) => ending !== 'completed' || pass !== 'pass')).toEqual([]);
+  expect(new Set(trials.map(({ trial }) => trial)).size).toBe(trials.length);
+  const rows = await store.trials(batch);
+  expect(trials.map(({ trial }) => trial).sort()).toEqual(rows.map(({ id }) => id).sort());
+  for (const trial of trials) {
+    await observed(store, trial);
+    const endings = (await store.attempts(trial.trial)).map(({ ending }) => ending);
+    expect(endings).toEqual([...endings.slice(1).map(() => 'infra_error'), 'completed']);
+  }
+  expect(summary).toMatchObject({ trials: rows.length, passed: rows.length, failed: 0, undetermined: 0, infraErrors: 0, gate: 'met', worlds: { leaked: 0 } });
+  expect((await store.batch(batch))?.state).toBe('finished');
+  expect(await worlds.leased(`${batch}-`)).toBe(0);
+}
