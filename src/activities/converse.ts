@@ -2,7 +2,7 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import type { WorkflowClient } from '@temporalio/client';
 import type { CallResult } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
-import { operateUpdate } from '../workflows/messages.ts';
+import { callId, operateUpdate } from '../workflows/messages.ts';
 import { callRefOf, checkCall } from './check-call.ts';
 import type { CallOutcome, ConversationEnd, WorldAttempt } from './contract.ts';
 import { instructionsOf } from './instructions.ts';
@@ -32,7 +32,7 @@ export async function converse(
     const id = `op-${++calls}`;
     const proposal = checkCall(environment.environment, kase.permission, { id, tool, args, idempotencyKey });
     await world.ledger.propose(proposal);
-    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: id, args: [callRefOf(proposal)] });
+    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: callId(at.attempt, id), args: [callRefOf(proposal), at.attempt] });
     const row = outcome.state === 'committed' ? await world.ledger.read(outcome.operation) : null;
     return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
   };

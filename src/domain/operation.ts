@@ -30,7 +30,7 @@ export interface OperationProblem {
  * Arguments and results lie in the record (never in workflow history).
  */
 export interface Operation {
-  /** Unique in the trial's attempt, and the id of the workflow Update that carried it. */
+  /** Unique in the trial's attempt. With the attempt's number, the id of the workflow Update that carried it. */
   readonly id: string;
   /** Order of acceptance by the workflow, from 1. */
   readonly seq: number;

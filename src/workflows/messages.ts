@@ -3,8 +3,16 @@ import { defineQuery, defineUpdate } from '@temporalio/workflow';
 import type { CallOutcome, CallRef } from '../activities/contract.ts';
 import type { TrialPhase } from '../domain/trial.ts';
 
-/** A call of an agent that lives outside the workflow. The Update's id is the operation's id, so that a repeated request is one call. */
-export const operateUpdate = defineUpdate<CallOutcome, [CallRef]>('operate');
+/**
+ * A call of an agent that lives outside the workflow, with the attempt that the agent belongs to. The Update's id is that of {@link callId}, so that a
+ * repeated request is one call.
+ */
+export const operateUpdate = defineUpdate<CallOutcome, [call: CallRef, attempt: number]>('operate');
+
+/** Id of a call's Update: one workflow carries all attempts of a trial, and each of them counts its operations from 1. */
+export function callId(attempt: number, operation: string): string {
+  return `${attempt}.${operation}`;
+}
 
 /** Where the trial stands, for operators and the client. */
 export const statusQuery = defineQuery<TrialStatus>('status');

@@ -39,7 +39,7 @@ const slow = proxyActivities<TrialActivities>({ ...PATIENT, startToCloseTimeout:
 export async function trial(input: TrialInput): Promise<TrialSummary> {
   const run = new TrialRun(input);
   setHandler(statusQuery, () => run.status());
-  setHandler(operateUpdate, (call) => run.call(call));
+  setHandler(operateUpdate, (call, attempt) => run.call(call, attempt));
   for (let attempt = input.firstAttempt; ; attempt++) {
     const summary = await run.attempt(attempt);
     const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
@@ -69,8 +69,11 @@ class TrialRun {
     return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [] };
   }
 
-  async call(call: Parameters<Door['call']>[0]): ReturnType<Door['call']> {
-    if (!this.door) return { operation: call.id, state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
+  async call(call: Parameters<Door['call']>[0], attempt = this.current.attempt): ReturnType<Door['call']> {
+    // A late call of an attempt that has ended must not become one of its successor. Histories of earlier versions name no attempt.
+    if (!this.door || attempt !== this.current.attempt) {
+      return { operation: call.id, state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
+    }
     return this.door.call(call);
   }
 

@@ -1,0 +1,93 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { run } from '../../src/client/run.ts';
+import { startWorkerProcess } from '../../src/client/worker-process.ts';
+import type { TrialSummary } from '../../src/domain/trial.ts';
+import { startMark } from '../../src/infra/process.ts';
+import { startTrialWorker } from '../../src/worker/root.ts';
+import { startTestbed } from '../harness/testbed.ts';
+import { observed } from './observed.ts';
+import { until } from './until.ts';
+
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'trialbed-chaos-'));
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+describe.concurrent('kill -9 of the worker while a module agent acts', () => {
+  it.each([
+    ['waits', false],
+    ['lets nothing else run', true],
+  ] as const)(
+    'that %s: its processes end, the attempt is no result, the next one passes, both worlds are released',
+    async (name, busy) => {
+      await using testbed = await startTestbed(inject('services'), { worker: false, config: { home } });
+      const { config, root } = testbed;
+      const file = join(home, `${busy ? 'busy' : 'idle'}.json`);
+      const suite = await writeSuite(join(home, busy ? 'busy' : 'idle'), name, { file, busy });
+      const doomed = await startWorkerProcess(config);
+      const handle = await run(root, { suite, agents: [join(suite, 'agent.yaml')], keep: 'never' }, new Promise(() => {}));
+      const pids = await until('the agent acts', async () => JSON.parse(await readFile(file, 'utf8')) as number[]);
+      for (const pid of pids) expect(await startMark(pid)).not.toBeNull();
+      process.kill(doomed.pid, 'SIGKILL');
+      await expect(doomed.broken).rejects.toThrow('was ended by SIGKILL');
+      await using _survivor = await startTrialWorker(root);
+      for (const pid of pids) await until(`process ${pid} has ended`, async () => (await startMark(pid)) === null);
+
+      const trials: TrialSummary[] = [];
+      for await (const event of handle.events()) if (event.type === 'trial') trials.push(event);
+      expect(trials).toMatchObject([{ ending: 'completed', pass: 'pass', attempt: 2, disturbed: false, why: null }]);
+      const trial = trials[0] as TrialSummary;
+      await observed(root.store, trial);
+      const attempts = await root.store.attempts(trial.trial);
+      expect(attempts).toMatchObject([
+        { ending: 'infra_error', counts: false },
+        { ending: 'completed', counts: true },
+      ]);
+      // What the first attempt did and said is kept, in a world of its own.
+      expect(attempts[0]?.world).not.toBeNull();
+      expect(await root.store.messages(trial.trial, 1)).toMatchObject([{ from: 'user' }]);
+      expect(await root.store.verdicts(trial.trial)).toHaveLength(1);
+      // The trial's workflow still knew the first world and gave it back: nothing is left to sweep.
+      expect(await root.worlds.leased(`${handle.id}-`)).toBe(0);
+    },
+    180_000,
+  );
+});
+
+async function writeSuite(folder: string, title: string, parameters: { readonly file: string; readonly busy: boolean }): Promise<string> {
+  await mkdir(join(folder, 'cases'), { recursive: true });
+  await writeFile(
+    join(folder, 'suite.yaml'),
+    stringify({
+      name: 'stays',
+      title,
+      environment: 'support-desk',
+      user: { name: 'mara', role: 'agent' },
+      clock: '2026-03-02T09:30:00+01:00',
+      timezone: 'Europe/Berlin',
+    }),
+  );
+  await writeFile(
+    join(folder, 'cases', 'comment.yaml'),
+    stringify({
+      title,
+      kind: 'test',
+      request: 'Say in ticket 214 that we have seen it.',
+      expect: {
+        outcomes: [{ name: 'commented', effects: [{ row: 'ticket_comments', change: 'insert', where: { ticket_id: 214, body: 'Seen.' } }] }],
+        allowed: [{ row: 'tickets', change: 'update', where: { id: 214 }, only: ['updated_at', 'status'] }],
+      },
+      reference: { steps: [{ call: 'comment_ticket', with: { ticket_id: 214, body: 'Seen.', public: false } }], answer: 'Done.' },
+    }),
+  );
+  await writeFile(
+    join(folder, 'agent.yaml'),
+    stringify({ name: 'stays', version: '1', kind: 'module', file: resolve('test/fixtures/agents/stays.ts'), parameters }),
+  );
+  return folder;
+}
