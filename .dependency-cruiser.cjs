@@ -1,5 +1,5 @@
 /**
- * Which part may import which. One way only: cli -> client -> (worker, store, suite, report); worker -> activities ->
+ * Which part may import which. One way only: cli -> client -> (worker, recorded, store, suite, report); worker -> activities ->
  * environments, store, suite -> domain; workflows -> domain. `infra` is used by client and cli, and uses of the rest only
  * the configuration.
  */
@@ -11,9 +11,10 @@ const layers = {
   suite: ['domain', 'environments'],
   report: ['domain', 'store', 'suite'],
   activities: ['domain', 'environments', 'store', 'suite', 'workflows'],
+  recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['worker/config'],
   worker: ['domain', 'workflows', 'environments', 'store', 'suite', 'activities', 'infra'],
-  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'infra', 'worker'],
+  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker'],
   init: [],
   cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };

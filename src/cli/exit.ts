@@ -73,6 +73,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'init_conflict',
   'workbench_data',
   'scan',
+  'recorded_runs',
 ]);
 
 /** The error that started it, where ending a resource failed as well. */

@@ -3,6 +3,7 @@ import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts'
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
 import type { Json } from '../domain/json.ts';
+import type { AgreementReport } from '../report/agreement.ts';
 import type { SweepReport } from '../environments/world.ts';
 
 /** What to run. Everything but `suite` has a default. */
@@ -74,6 +75,23 @@ export interface RegradeReport {
   readonly skipped: number;
 }
 
+/** Which recorded runs to make again. */
+export interface RegradeRunsRequest {
+  /** How the file is written: `workbench-runs`, `workbench-mutations`. */
+  readonly from: string;
+  /** File of the runs; a relative path is taken from the working folder. */
+  readonly file: string;
+  /** Folder with the data of the originals, of which the worlds are made. */
+  readonly data: string;
+  /** Only the first lines of the file. Default: all. */
+  readonly limit?: number;
+  /** Runs in flight, each in a world of its own. Default 4. */
+  readonly concurrency?: number;
+  /** When raised, calls in flight end, worlds are given back, and the promise is rejected with its reason. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (done: number, of: number) => void;
+}
+
 /** One thing that `validate` tried on a case. */
 export interface ValidationResult {
   readonly case: string;
@@ -114,6 +132,11 @@ export interface Trialbed extends AsyncDisposable {
   show(trial: string): Promise<TrialView>;
   /** Grades stored records again by the case files as they are now, without running an agent. */
   regrade(batch: string): Promise<RegradeReport>;
+  /**
+   * Makes the calls of runs that others recorded again in fresh worlds, grades what results by the reference's rules and by our own, and compares with what
+   * is published. @throws {RecordedRunsError} for a file that is not there or is not what `from` says, with line numbers.
+   */
+  regradeRuns(request: RegradeRunsRequest): Promise<AgreementReport>;
   validate(
     suite: string,
     options?: {

@@ -6,6 +6,7 @@ import { type Environment, readConfig, readSettings } from '../worker/config.ts'
 import { createRoot, type Root } from '../worker/root.ts';
 import { NotFoundError, type Trialbed } from './api.ts';
 import { regrade } from './regrade.ts';
+import { regradeRecorded } from './regrade-runs.ts';
 import { run } from './run.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
@@ -78,6 +79,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
       return { trial, kase: kase.kase, attempts, record, messages, verdicts };
     },
     regrade: (id) => regrade(root, id),
+    regradeRuns: (request) => regradeRecorded(root, request),
     validate: async (suite, options = {}) => {
       const process = await startWorker();
       return validate(root, suite, options, process.broken);

@@ -46,8 +46,8 @@ export interface WorldRef {
 export interface LeaseRequest {
   /** Trial attempt that owns the world: asking again with the same owner gives the same world. */
   readonly owner: string;
-  /** For the sweeper: the workflow that must be alive while the lease stands. */
-  readonly workflowId: string;
+  /** For the sweeper: the workflow that must be alive while the lease stands. Null: a process holds the world, and only time ends the lease. */
+  readonly workflowId: string | null;
   readonly isolation: Isolation;
   /** Milliseconds of real time, from now. */
   readonly leaseMs: number;

@@ -50,6 +50,7 @@ export class TestHost implements Host {
       trials: missing,
       show: missing,
       regrade: missing,
+      regradeRuns: missing,
       validate: missing,
       sweep: missing,
       async [Symbol.asyncDispose]() {},

@@ -113,8 +113,13 @@ function referenceSlots(reference: readonly NetEffect[], rule: string, tables: T
   });
 }
 
+/** One text for mails that a comparison of end states calls equal. */
+export function mailSignature(mail: MailEffect): string {
+  return canonicalText(['mail', recipientsOf(mail), mail.subject, bodyText(mail)]);
+}
+
 function signature(effect: NetEffect, tables: Tables): string {
-  if (effect.kind === 'mail') return canonicalText(['mail', recipientsOf(effect), effect.subject, bodyText(effect)]);
+  if (effect.kind === 'mail') return mailSignature(effect);
   return canonicalText(['row', effect.table, effect.change, imageText(effect.table, effect.before, tables), imageText(effect.table, effect.after, tables)]);
 }
 

@@ -40,7 +40,7 @@ export interface ContainerRow {
 
 export interface Lease {
   readonly owner: string;
-  readonly workflowId: string;
+  readonly workflowId: string | null;
   readonly leaseMs: number;
   readonly kase: Pick<Case, 'clock' | 'timezone' | 'state'>;
   readonly toolSecret: string;
