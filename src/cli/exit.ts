@@ -71,6 +71,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'environment_load',
   'store_conflict',
   'init_conflict',
+  'retail_data',
   'workbench_data',
   'scan',
   'recorded_runs',

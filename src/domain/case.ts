@@ -155,8 +155,11 @@ export interface Expectations {
   readonly forbidden: readonly { readonly name: string; readonly effect: EffectPattern }[];
   readonly constraints: readonly Constraint[];
   readonly claims: readonly Claim[];
-  /** Two committed writes of one tool with equal arguments: `forbid` (default) or `allow`. */
-  readonly repeatedWrites: 'forbid' | 'allow';
+  /**
+   * A second write of one tool with equal arguments. `forbid` (default): not when both are committed. `forbid_attempts`: nor when the first is committed and the tool
+   * refuses the second, which then had no effect.
+   */
+  readonly repeatedWrites: 'forbid' | 'forbid_attempts' | 'allow';
 }
 
 /** A surviving mutant that the author has looked at and explains. */

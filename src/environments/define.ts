@@ -86,8 +86,11 @@ export type Seed =
       readonly header?: readonly string[];
       readonly nulls?: 'empty' | 'never';
     }
-  /** An array of row objects. */
-  | { readonly json: FileSource; readonly table: string };
+  /**
+   * An array of row objects; or, with `key`, one object that holds the rows by key: the names of its members fill the column `key`. Columns of type json then
+   * hold their part of the file as it is written, order of members and digits included.
+   */
+  | { readonly json: FileSource; readonly table: string; readonly key?: string };
 
 export interface TableOptions {
   /** Columns whose value never counts in a comparison, such as an update stamp. */

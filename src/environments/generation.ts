@@ -49,7 +49,7 @@ export async function generationOf(pack: {
     services: environment.services ?? {},
     roles: environment.permissions?.roles ?? {},
     seed: environment.seed.map((seed) =>
-      'sql' in seed ? {} : 'csv' in seed ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls } : { table: seed.table },
+      'sql' in seed ? {} : 'csv' in seed ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls } : { table: seed.table, key: seed.key },
     ),
     options: await optionsDigest(pack.options),
     files: await Promise.all(named.map(async (source) => [nameIn(folder, pathOf(source)), await contentDigest(pathOf(source), () => true)])),

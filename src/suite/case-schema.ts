@@ -139,7 +139,13 @@ const expectations = z.strictObject({
     .optional(),
   constraints: z.array(constraint).meta({ description: 'Rules over the calls.' }).optional(),
   claims: z.array(claim).meta({ description: 'What the user must be told, held against the world.' }).optional(),
-  repeated_writes: z.enum(['forbid', 'allow']).meta({ description: 'Two committed writes of one tool with equal arguments. Default: forbid.' }).optional(),
+  repeated_writes: z
+    .enum(['forbid', 'forbid_attempts', 'allow'])
+    .meta({
+      description:
+        'A second write of one tool with equal arguments. forbid (default): when both are committed. forbid_attempts: also when the tool refuses the second.',
+    })
+    .optional(),
 });
 
 const step = z

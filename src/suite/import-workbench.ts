@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../domain/json.ts';
 import { dataProblems, readRows } from '../environments/workbench/data.ts';
 import { DIRECTORY, DOMAINS, toolkitsOf } from '../environments/workbench/domains.ts';
 import { changesNothing, readTasks, WorkbenchDataError, type Task } from '../environments/workbench/tasks.ts';
+import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-files.ts';
 
 export interface ImportWorkbenchRequest {
   /** Folder with the WorkBench data: its CSV files and `queries_and_answers/`. Read where it lies; the suite names it by path. */
@@ -18,17 +19,11 @@ export interface ImportWorkbenchRequest {
   readonly force?: boolean;
 }
 
-export interface ImportWorkbenchResult {
+export interface ImportWorkbenchResult extends WrittenFiles {
   /** Absolute path of `suite.yaml`. */
   readonly suite: string;
   /** Cases of the domains asked for. */
   readonly cases: number;
-  /** Files written now, new or changed. */
-  readonly written: number;
-  /** Files that were already as they should be. */
-  readonly unchanged: number;
-  /** Absolute paths of files that were edited since they were imported, and left as they are. */
-  readonly kept: readonly string[];
 }
 
 /**
@@ -56,15 +51,7 @@ export async function importWorkbench(request: ImportWorkbenchRequest): Promise<
   const suite = join(out, 'suite.yaml');
   files.set(suite, suiteText(out, data, await withEarlier(out, domains)));
 
-  await mkdir(join(out, 'cases'), { recursive: true });
-  const kept: string[] = [];
-  let written = 0;
-  for (const [file, text] of files) {
-    const end = await put(file, text, request.force ?? false);
-    if (end === 'kept') kept.push(file);
-    if (end === 'written') written += 1;
-  }
-  return { suite, cases: tasks.length, written, unchanged: files.size - written - kept.length, kept };
+  return { suite, cases: tasks.length, ...(await writeImported(files, { source: 'WorkBench', force: request.force ?? false })) };
 }
 
 function readAll(data: string, domains: readonly string[]): readonly Task[] {
@@ -106,19 +93,11 @@ function suiteText(out: string, data: string, domains: readonly string[]): strin
   });
 }
 
-/** `./` or `../` and so on, with slashes; absolute where no relative path leads there (another drive). */
-function pathFrom(folder: string, target: string): string {
-  const path = relative(folder, target);
-  if (isAbsolute(path)) return path;
-  const slashes = path.split(sep).join('/');
-  return slashes.startsWith('../') || slashes === '..' ? slashes : `./${slashes}`;
-}
-
 function caseText(task: Task, nothing: boolean): string {
   const steps: JsonObject[] = task.gold.map(({ tool, args }) => ({ call: tool, with: args }));
   const tools = task.toolkits.flatMap((toolkit) => toolkit.tools({ compat: false }).map((tool) => tool.name));
   const kase: JsonObject = {
-    title: task.query.length > 100 ? `${task.query.slice(0, 99).trimEnd()}…` : task.query,
+    title: titleOf(task.query),
     kind: task.domain,
     tags: [task.domain, templateTag(task.baseTemplate)],
     request: task.query,
@@ -137,24 +116,6 @@ function templateTag(template: string): string {
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '');
   return slug.length > 60 ? `template-${slug.slice(0, 50).replace(/-$/, '')}-${sha256(template).slice(0, 8)}` : `template-${slug}`;
-}
-
-const MARK = /^# Imported from WorkBench; a repeated import replaces this file only as long as nobody edited it\. sha256:([0-9a-f]{64})\n/;
-
-/** Writes a file under a first line with the hash of the rest, by which a later import sees whether it was edited. */
-async function put(file: string, text: string, force: boolean): Promise<'written' | 'unchanged' | 'kept'> {
-  const whole = `# Imported from WorkBench; a repeated import replaces this file only as long as nobody edited it. sha256:${sha256(text)}\n${text}`;
-  const present = await readFile(file, 'utf8').catch((error: unknown) => {
-    if ((error as { code?: unknown }).code === 'ENOENT') return null;
-    throw error;
-  });
-  if (present === whole) return 'unchanged';
-  if (present !== null && !force) {
-    const mark = MARK.exec(present);
-    if (mark?.[1] !== sha256(present.slice(mark?.[0].length ?? 0))) return 'kept';
-  }
-  await writeFile(file, whole);
-  return 'written';
 }
 
 function sha256(text: string): string {

@@ -1,17 +1,18 @@
 import { resolve } from 'node:path';
+import { Option } from 'commander';
 import { plainText } from '../../report/plain-text.ts';
 import { type AddCommand, common } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { type CommonFlags, note, print, printJson } from '../host.ts';
+import { type CommonFlags, type Host, note, print, printJson } from '../host.ts';
 import { commaList } from '../options.ts';
 
-/** `trialbed import workbench DIR`. */
+/** `trialbed import workbench DIR` and `trialbed import tau-bench DIR`. */
 export const addImport: AddCommand = (program, { host, action }) => {
   const importing = program
     .command('import')
     .summary('make a suite of a published benchmark')
     .description('Make a suite of a published benchmark. Its data is read where it lies.');
-  const command = importing
+  const workbench = importing
     .command('workbench')
     .summary('WorkBench: e-mail, calendar, projects, customers')
     .description('Make a suite of the tasks of WorkBench. May be repeated: files that were edited since are left alone and reported.')
@@ -21,6 +22,7 @@ export const addImport: AddCommand = (program, { host, action }) => {
     .option('--force', 'replace files that were edited since they were imported')
     .action(
       action(async (dir: string, flags: CommonFlags & { readonly out: string; readonly domains: readonly string[]; readonly force?: true }) => {
+        const startedAt = performance.now();
         const { importWorkbench } = await import('../../suite/import-workbench.ts');
         const result = await importWorkbench({
           data: resolve(host.cwd, dir),
@@ -28,19 +30,54 @@ export const addImport: AddCommand = (program, { host, action }) => {
           domains: flags.domains,
           force: flags.force === true,
         });
-        if (flags.json) {
-          printJson(host, { type: 'import', ...result });
-          return EXIT.ok;
-        }
-        for (const file of result.kept) note(host, `left alone, since it was edited: ${file}`);
-        print(
-          host,
-          plainText(
-            `${result.cases} cases in ${result.suite}: ${result.written} files written, ${result.unchanged} unchanged, ${result.kept.length} left alone`,
-          ),
-        );
-        return EXIT.ok;
+        return tell(host, flags, result, performance.now() - startedAt);
       }),
     );
-  common(command, ['import workbench ./workbench --domains email,project_management --out ./suites/workbench']);
+  common(workbench, ['import workbench ./workbench --domains email,project_management --out ./suites/workbench']);
+
+  const tauBench = importing
+    .command('tau-bench')
+    .summary('tau-bench: the retail shop')
+    .description('Make a suite of the retail tasks of tau-bench. May be repeated: files that were edited since are left alone and reported.')
+    .argument('<dir>', 'folder with the data of the retail shop')
+    .requiredOption('--out <dir>', 'folder of the suite')
+    .addOption(new Option('--split <name>', 'which tasks become cases').choices(['test', 'dev']).default('test'))
+    .option('--force', 'replace files that were edited since they were imported')
+    .action(
+      action(async (dir: string, flags: CommonFlags & { readonly out: string; readonly split: 'test' | 'dev'; readonly force?: true }) => {
+        const startedAt = performance.now();
+        const { importTauBench } = await import('../../suite/import-tau-bench.ts');
+        const result = await importTauBench({
+          data: resolve(host.cwd, dir),
+          out: resolve(host.cwd, flags.out),
+          split: flags.split,
+          force: flags.force === true,
+        });
+        return tell(host, flags, result, performance.now() - startedAt);
+      }),
+    );
+  common(tauBench, ['import tau-bench ./tau-bench-retail --out ./suites/retail']);
 };
+
+interface Imported {
+  readonly suite: string;
+  readonly cases: number;
+  readonly written: number;
+  readonly unchanged: number;
+  readonly kept: readonly string[];
+}
+
+/** An import grades nothing: of the totals that commands about benchmarks have, it knows the number of cases. */
+function tell(host: Host, flags: CommonFlags, result: Imported, ms: number): number {
+  if (flags.json) {
+    const totals = { n: result.cases, correct: null, side_effects: null, exact: null, stricter: null, disagreements: null };
+    printJson(host, { type: 'import', ...result, totals, seconds: Math.round(ms) / 1000 });
+    return EXIT.ok;
+  }
+  for (const file of result.kept) note(host, `left alone, since it was edited: ${file}`);
+  print(
+    host,
+    plainText(`${result.cases} cases in ${result.suite}: ${result.written} files written, ${result.unchanged} unchanged, ${result.kept.length} left alone`),
+  );
+  return EXIT.ok;
+}

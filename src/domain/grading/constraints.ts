@@ -10,7 +10,9 @@ import { columnMismatches } from './match.ts';
 export function constraintFindings(kase: Case, record: TrialRecord): Finding[] {
   const operations = [...record.operations].sort((a, b) => a.seq - b.seq);
   const findings = kase.expect.constraints.flatMap((constraint, at) => check(constraint, `expect.constraints[${at}]`, operations));
-  return kase.expect.repeatedWrites === 'allow' ? findings : [...findings, ...repeatedWrites(operations)];
+  const { repeatedWrites: rule } = kase.expect;
+  if (rule === 'allow') return findings;
+  return [...findings, ...repeatedWrites(operations), ...(rule === 'forbid_attempts' ? refusedRepeats(operations) : [])];
 }
 
 /** It got past validation, permission and approval: a call that could have had its effect. A replay by idempotency key is none. */
@@ -88,6 +90,32 @@ function repeatedWrites(operations: readonly Operation[]): Finding[] {
       operations: calls.map((op) => op.id),
     }));
 }
+
+/** Writes that the tool refused after the agent had been told that the same call is committed. */
+function refusedRepeats(operations: readonly Operation[]): Finding[] {
+  const committed = new Map<string, Operation>();
+  const findings: Finding[] = [];
+  for (const op of operations) {
+    if (!dispatched(op) || (op.effect !== 'write' && op.effect !== 'external')) continue;
+    const call = `${JSON.stringify(op.tool)} ${canonicalText(op.args)}`;
+    const first = committed.get(call);
+    if (op.told === 'committed' && first === undefined) committed.set(call, op);
+    if (first === undefined || op.known !== 'failed') continue;
+    findings.push({
+      code: 'refused_repeat',
+      judgement: 'fail',
+      rule: 'expect.repeated_writes',
+      message: `${printable(op.tool)} was committed and then called again with equal arguments ${quote(op.args)}, which was refused: ${named([first, op])}.`,
+      expected: 1,
+      found: 2,
+      operations: [first.id, op.id],
+    });
+  }
+  return findings.slice(0, MAX_REPEATS);
+}
+
+/** More findings of one kind than a person reads. */
+const MAX_REPEATS = 50;
 
 function argumentsMatch(where: Columns | undefined, operation: Operation): boolean {
   if (where === undefined) return true;

@@ -4,10 +4,11 @@ import type { Json } from '../json.ts';
 import type { Operation } from '../operation.ts';
 import type { TrialRecord } from '../record.ts';
 import { evidence, printable } from '../text/bounded.ts';
+import { canonicalText } from '../text/canonical.ts';
 import type { Finding } from '../verdict.ts';
 import { assign } from './assign.ts';
 import { acceptedRecipients, columnMismatches, type Mismatch, mismatches } from './match.ts';
-import { type NetChanges, type NetEffect, netEffects, type RevertedRow } from './net.ts';
+import { type NetChanges, type NetEffect, netChanges, netEffects, type RevertedRow } from './net.ts';
 import { describeEffect, describePattern, keyText, type Slot, slotsOfAllowed, slotsOfOutcome } from './slots.ts';
 
 /** How the world compares with one accepted end state. */
@@ -69,7 +70,12 @@ function compare(outcome: Outcome, rule: string, kase: Case, record: TrialRecord
   for (const slot of slotOf) if (slot !== null) held.set(slot, (held.get(slot) ?? 0) + 1);
   const left = effects.filter((_, at) => slotOf[at] === null);
   const short = expected.flatMap((slot, at) => ((held.get(at) ?? 0) < slot.min ? [{ slot, held: held.get(at) ?? 0 }] : []));
-  const reverted = revertedFindings(changes.reverted, kase, record);
+  const asReference = 'same_as' in outcome && record.referenceEffects !== null ? netChanges(record.referenceEffects, tables).reverted.map(rowOf) : [];
+  const reverted = revertedFindings(
+    changes.reverted.filter((row) => !asReference.includes(rowOf(row))),
+    kase,
+    record,
+  );
   const answer = answerFindings(outcome, rule, record);
   return {
     differences: short.length + left.length + reverted.length + answer.length,
@@ -201,7 +207,11 @@ function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: number, r
   };
 }
 
-/** What came back is allowed when every change on the way is. */
+function rowOf(row: RevertedRow): string {
+  return canonicalText([row.table, row.key]);
+}
+
+/** What came back is allowed when every change on the way is. With `same_as: reference`, a row that the reference brings back as well is never in question. */
 function revertedFindings(reverted: readonly RevertedRow[], kase: Case, record: TrialRecord): Finding[] {
   return reverted
     .filter(

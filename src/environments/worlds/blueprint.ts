@@ -27,6 +27,8 @@ export interface SeedRows {
   readonly rows: readonly { readonly [column: string]: unknown }[];
   /** Values are text as a file has it; those of JSON columns have to be parsed. */
   readonly textual: boolean;
+  /** The file is one object of rows, whose member names fill `column`; `names` are those of `rows`, in the same order. */
+  readonly keyed?: { readonly column: string; readonly names: readonly string[]; readonly text: string };
 }
 
 const blueprints = new WeakMap<LoadedEnvironment, Promise<Blueprint>>();
@@ -58,16 +60,34 @@ async function readSeed(seed: Seed): Promise<SqlText | SeedRows> {
   if ('sql' in seed) return readSql(seed.sql);
   if ('csv' in seed) return { file: nameOf(seed.csv), table: seed.table, rows: parseCsv(nameOf(seed.csv), await readText(seed.csv), seed), textual: true };
   const file = nameOf(seed.json);
+  const text = await readText(seed.json);
   let rows: unknown;
   try {
-    rows = JSON.parse(await readText(seed.json));
+    rows = JSON.parse(text);
   } catch (error) {
     throw new WorldBuildError(`seed ${file} is not JSON: ${String(error)}`, { cause: error });
   }
-  if (!Array.isArray(rows) || rows.some((row) => typeof row !== 'object' || row === null || Array.isArray(row))) {
-    throw new WorldBuildError(`seed ${file} must hold an array of objects`);
-  }
+  if (seed.key !== undefined) return keyedRows(file, seed.table, seed.key, rows, text);
+  if (!Array.isArray(rows) || !rows.every(isRow)) throw new WorldBuildError(`seed ${file} must hold an array of objects`);
   return { file, table: seed.table, rows, textual: false };
+}
+
+function keyedRows(file: string, table: string, column: string, parsed: unknown, text: string): SeedRows {
+  if (!isRow(parsed)) throw new WorldBuildError(`seed ${file} must hold one object of rows, since ${column} is named as their key`);
+  const names = Object.keys(parsed);
+  const rows = names.map((name) => {
+    const row = parsed[name];
+    if (!isRow(row)) throw new WorldBuildError(`seed ${file}, member ${name} must be an object`);
+    if (Object.hasOwn(row, column) && String(row[column]) !== name) {
+      throw new WorldBuildError(`seed ${file}, member ${name}: its ${column} is ${JSON.stringify(row[column])}, and must be as the member's name`);
+    }
+    return row;
+  });
+  return { file, table, rows, textual: false, keyed: { column, names, text } };
+}
+
+function isRow(value: unknown): value is { readonly [column: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** An empty cell is null unless it is quoted, or the seed says `nulls: 'never'`. With `header`, the file has no header line of its own. */

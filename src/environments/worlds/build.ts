@@ -3,7 +3,7 @@ import { mayEndSessionsOf } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
 import type { Environment } from '../define.ts';
 import type { Blueprint, SeedRows, SqlText } from './blueprint.ts';
-import { advanceSequences, readSequences, readTables, relationOf, type Sequences, type Table, type Tables } from './catalogue.ts';
+import { advanceSequences, type Column, readSequences, readTables, relationOf, type Sequences, type Table, type Tables } from './catalogue.ts';
 import { WorldBuildError } from './errors.ts';
 import { columnList, writable } from './fingerprint.ts';
 import { inSys, type Layout, mainSchema, marker, searchPath, sysDdl, worldNowDdl } from './layout.ts';
@@ -125,6 +125,7 @@ async function fitToServer(client: pg.ClientBase, sql: string): Promise<string> 
 async function insertRows(client: pg.ClientBase, tables: Tables, seed: SeedRows): Promise<void> {
   const table = Object.hasOwn(tables, seed.table) ? tables[seed.table] : undefined;
   if (!table) throw new WorldBuildError(`seed ${seed.file}: there is no table ${seed.table} (there are: ${Object.keys(tables).join(', ')})`);
+  if (seed.keyed) return insertKeyedRows(client, table, seed, seed.keyed);
   // Rows with the same columns go together: a column that a row does not name gets its default.
   const groups = new Map<string, Record<string, unknown>[]>();
   for (const row of seed.rows) {
@@ -134,11 +135,7 @@ async function insertRows(client: pg.ClientBase, tables: Tables, seed: SeedRows)
     groups.set(names, group);
   }
   for (const [names, rows] of groups) {
-    const columns = names.split('\0').map((name) => {
-      const column = writable(table).find((known) => known.name === name);
-      if (!column) throw new WorldBuildError(`seed ${seed.file}: table ${seed.table} has no column ${name} that can be written`);
-      return column;
-    });
+    const columns = columnsOf(table, seed, names.split('\0'));
     const list = columnList(columns);
     for (let at = 0; at < rows.length; at += CHUNK) {
       try {
@@ -151,6 +148,37 @@ async function insertRows(client: pg.ClientBase, tables: Tables, seed: SeedRows)
       }
     }
   }
+}
+
+/** The server takes the file's own text apart: a value parsed and printed here would lose the order of members whose names are numbers. */
+async function insertKeyedRows(client: pg.ClientBase, table: Table, seed: SeedRows, keyed: NonNullable<SeedRows['keyed']>): Promise<void> {
+  const groups = new Map<string, string[]>();
+  for (const [at, row] of seed.rows.entries()) {
+    const names = JSON.stringify(Object.keys(row).filter((name) => name !== keyed.column));
+    groups.set(names, [...(groups.get(names) ?? []), keyed.names[at] ?? '']);
+  }
+  for (const [names, members] of groups) {
+    const [key, ...columns] = columnsOf(table, seed, [keyed.column, ...(JSON.parse(names) as string[])]);
+    if (!key) continue;
+    const values = [`m.key::${key.type}`, ...columns.map((column) => `r.${escapeIdentifier(column.name)}`)];
+    try {
+      await client.query(
+        `INSERT INTO ${relationOf(table)} (${columnList([key, ...columns])}) OVERRIDING SYSTEM VALUE
+         SELECT ${values.join(', ')} FROM json_each($1::json) m, json_populate_record(NULL::${relationOf(table)}, m.value) r WHERE m.key = ANY($2)`,
+        [keyed.text, members],
+      );
+    } catch (error) {
+      throw new WorldBuildError(`seed ${seed.file}, table ${seed.table}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  }
+}
+
+function columnsOf(table: Table, seed: SeedRows, names: readonly string[]): Column[] {
+  return names.map((name) => {
+    const column = writable(table).find((known) => known.name === name);
+    if (!column) throw new WorldBuildError(`seed ${seed.file}: table ${seed.table} has no column ${name} that can be written`);
+    return column;
+  });
 }
 
 function parsedJsonColumns(table: Table, seed: SeedRows, row: { readonly [column: string]: unknown }): Record<string, unknown> {

@@ -1,0 +1,103 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { stringify } from 'yaml';
+import type { JsonObject } from '../domain/json.ts';
+import { dataProblems, RetailDataError } from '../environments/retail/data.ts';
+import { readTasks, SPLITS, type Split, type Task, tasksWithoutChange, writesOf } from '../environments/retail/tasks.ts';
+import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-files.ts';
+
+export interface ImportTauBenchRequest {
+  /** Folder with the data of the retail shop and its tasks. Read where it lies; the suite names it by path. */
+  readonly data: string;
+  /** Folder of the suite; made when it does not exist. */
+  readonly out: string;
+  /** Which tasks become cases. Default: `test`. */
+  readonly split?: Split;
+  /** Replace files that were edited since they were imported. Default: false. */
+  readonly force?: boolean;
+}
+
+export interface ImportTauBenchResult extends WrittenFiles {
+  /** Absolute path of `suite.yaml`. */
+  readonly suite: string;
+  /** Cases of the split. */
+  readonly cases: number;
+}
+
+/**
+ * Makes a suite of the retail tasks of tau-bench: `suite.yaml` and `cases/<split>-<number>.yaml`.
+ *
+ * A case is passed by the end state that the published calls reach, when the user was told each of the texts that the task asks for. These are looked for at the
+ * boundaries of words and numbers (`10` is not in `$110`, where the original finds it) in whatever the agent tells the user. A write that is made again, with equal
+ * arguments, after it was committed fails the case, also where the shop refuses it; the original does not see it.
+ *
+ * The request is the script that the original gives to a simulated customer, as it stands: the agent is told at once what the customer wants and how they would behave.
+ *
+ * May be repeated, with the same split or the other: files of earlier imports are brought up to date, edited ones are left alone and reported, cases of the other
+ * split stay.
+ *
+ * @throws {RetailDataError} for missing or malformed files; nothing is written then.
+ */
+export async function importTauBench(request: ImportTauBenchRequest): Promise<ImportTauBenchResult> {
+  const data = resolve(request.data);
+  const out = resolve(request.out);
+  const split = request.split ?? 'test';
+  const problems = dataProblems(data);
+  if (problems.length > 0) throw new RetailDataError(problems);
+  const tasks = readTasks(data, split);
+  const unchanged = await tasksWithoutChange(data, tasks);
+
+  const files = new Map<string, string>();
+  for (const task of tasks) files.set(join(out, 'cases', `${split}-${task.number}.yaml`), caseText(task, unchanged.has(task)));
+  const suite = join(out, 'suite.yaml');
+  files.set(suite, suiteText(out, data, withEarlier(out, split)));
+  return { suite, cases: tasks.length, ...(await writeImported(files, { source: 'tau-bench', force: request.force ?? false })) };
+}
+
+/** The split asked for and those of cases that an earlier import left in the folder. */
+function withEarlier(out: string, split: Split): readonly Split[] {
+  const folder = join(out, 'cases');
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return SPLITS.filter((name) => name === split || files.some((file) => file.startsWith(`${name}-`) && file.endsWith('.yaml')));
+}
+
+function suiteText(out: string, data: string, splits: readonly Split[]): string {
+  return stringify({
+    name: 'tau-bench-retail',
+    title: `tau-bench retail: ${splits.join(', ')}`,
+    environment: { use: 'retail', with: { data: pathFrom(out, data) } },
+    clock: '2024-05-15T15:00:00-04:00',
+    timezone: 'America/New_York',
+    user: { role: 'agent' },
+    defaults: { trials: 1, agents: ['reference'] },
+  });
+}
+
+function caseText(task: Task, unchanged: boolean): string {
+  const kase: JsonObject = {
+    title: titleOf(task.instruction),
+    kind: kindOf(task),
+    tags: [task.split, task.outputs.length > 0 ? 'answer' : 'no-answer'],
+    request: task.instruction,
+    user: { name: task.userId },
+    expect: {
+      outcomes: [{ name: 'gold', same_as: 'reference' }],
+      ...(task.outputs.length > 0 ? { claims: task.outputs.map((output) => ({ claim: 'text', name: `says ${output}`, rule: { says: [output] } })) } : {}),
+      repeated_writes: 'forbid_attempts',
+    },
+    ...(unchanged && task.outputs.length === 0 ? { expects_nothing: true } : {}),
+    reference: { steps: task.gold.map(({ tool, args }) => ({ call: tool, with: args })), answer: answerOf(task) },
+  };
+  return stringify(kase, { lineWidth: 0 });
+}
+
+/** The one tool that changes something; `several`, or `no_write`. */
+function kindOf(task: Task): string {
+  const [first, second] = writesOf(task);
+  return first === undefined ? 'no_write' : second === undefined ? first : 'several';
+}
+
+/** Says each text on a line of its own: nothing that stands beside it can make another number of it. */
+function answerOf(task: Task): string {
+  return ['That is done.', ...task.outputs.map((output) => output.replaceAll('${', '$${'))].join('\n');
+}
