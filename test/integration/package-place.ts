@@ -70,14 +70,19 @@ export async function packInto(
   folder: string,
 ): Promise<{ readonly file: string; readonly files: readonly string[]; readonly size: number; readonly unpacked: number }> {
   await mkdir(folder, { recursive: true });
-  const built = await runProgram(process.execPath, [join(ROOT, 'scripts', 'bootstrap.mjs')], ROOT, USER_PATH.join(delimiter));
-  if (built.code !== 0) throw new Error(`the package could not be built:\n${built.stderr}`);
+  await buildPackage();
   const packed = await runProgram('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], ROOT, USER_PATH.join(delimiter));
   if (packed.code !== 0) throw new Error(`npm pack failed:\n${packed.stderr}`);
   const [report] = JSON.parse(packed.stdout) as { filename: string; files: { path: string }[]; unpackedSize: number }[];
   if (!report) throw new Error('npm pack reported nothing');
   const file = join(folder, report.filename);
   return { file, files: report.files.map(({ path }) => path).sort(), size: (await stat(file)).size, unpacked: report.unpackedSize };
+}
+
+/** Builds the package where its sources changed since it was built. */
+export async function buildPackage(): Promise<void> {
+  const built = await runProgram(process.execPath, [join(ROOT, 'scripts', 'bootstrap.mjs')], ROOT, USER_PATH.join(delimiter));
+  if (built.code !== 0) throw new Error(`the package could not be built:\n${built.stderr}`);
 }
 
 /** All files below a folder, relative to it. */
