@@ -185,6 +185,11 @@ function pagination(page: Page, query: { readonly page: number; readonly per_pag
 }
 
 async function answerError(error: Error, c: Context<App>, log: Logger): Promise<Response> {
+  if (error instanceof TicketProblem && (error.status === 401 || error.status === 403)) {
+    // Nothing of it reaches a world, so the log is where it shows who tried what. The token's first part is the world's id; the secret stays out.
+    const [, world] = /^Bearer ([a-z0-9]{1,63})\./i.exec(c.req.header('authorization') ?? '') ?? [];
+    log.warn({ world, request: `${c.req.method} ${c.req.path}`, status: error.status, reason: error.message }, 'request refused');
+  }
   if (error instanceof TicketProblem) return error.response(error.status === 401 ? { 'www-authenticate': 'Bearer' } : {});
   if (error instanceof HTTPException && error.status === 504) {
     return new TicketProblem(504, 'timeout', 'the request took too long; whether it was done is not known').response();
