@@ -1,0 +1,220 @@
+import type { Duplex } from 'node:stream';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import { printable } from '../../domain/text/bounded.ts';
+import type { CallResult } from '../../environments/agent.ts';
+import type { ToolSchema } from '../../environments/world.ts';
+import type { ConversationEnd } from '../contract.ts';
+import { Channel } from './channel.ts';
+import { type ChildMessage, childMessage } from './protocol.ts';
+
+/** How long the process's exit may come after its channel closed, and the rest of what it sent after its exit. */
+const PARTING_MS = 2_000;
+/** A process that says nothing for so long after its start was never started properly: the harness's trouble. */
+const START_MS = 60_000;
+const MAX_CALLS_IN_FLIGHT = 8;
+/** Requests that wait here; more stay in the agent's process until these are served. */
+const MAX_WAITING = 32;
+/** Beyond the user's messages: times that an agent may ask for the next message or answer. Neither costs it time or budget, so something has to end a loop of them. */
+const MAX_EXCHANGES = 1_000;
+const MAX_PROBLEM_LENGTH = 4_000;
+
+export interface ConversationOptions {
+  readonly file: string;
+  readonly parameters: JsonObject;
+  readonly instructions: string;
+  readonly tools: readonly ToolSchema[];
+  /** The user's messages, in order. */
+  readonly turns: readonly string[];
+  /** The agent's own time: what it spends while no call of its own is in flight. */
+  readonly wallMs: number;
+  readonly signal: AbortSignal;
+  readonly call: (tool: string, args: unknown, idempotencyKey: string | null) => Promise<CallResult>;
+  /** Stores what was said, before the other side hears it. */
+  readonly said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) => Promise<void>;
+}
+
+type Request = Extract<ChildMessage, { readonly n: number }>;
+
+/** One conversation with an agent's process, which is trusted in nothing: not to keep to the protocol, to end, or to read what it is sent. */
+export class Conversation {
+  private readonly options: ConversationOptions;
+  private readonly channel: Channel;
+  private readonly ended: Promise<ConversationEnd | Error>;
+  private settle: (end: ConversationEnd | Error) => void = () => {};
+  private readonly queue: Request[] = [];
+  private inFlight = 0;
+  /** Messages that the user has sent. The first goes out with the first `receive`. */
+  private turn = 0;
+  private replied = true;
+  private exchanges = 0;
+  private started = false;
+  private leaving = false;
+  private over = false;
+  private agentMs = 0;
+  private runningSince: number | null = null;
+  private timer: NodeJS.Timeout | undefined;
+  private parting: NodeJS.Timeout | undefined;
+  private channelEnded = false;
+  private exit: (() => string) | null = null;
+
+  constructor(stream: Duplex, options: ConversationOptions) {
+    this.options = options;
+    this.ended = new Promise((resolve) => {
+      this.settle = resolve;
+    });
+    this.channel = new Channel(stream, {
+      message: (raw) => this.onMessage(raw),
+      malformed: (why) => this.finish('agent_error', 'protocol', `The agent sent what is no message of the protocol: ${why}.`),
+      end: () => this.onChannelEnd(),
+      drained: () => this.pump(),
+    });
+    this.timer = setTimeout(() => this.settle(new Error('the process of the agent did not start')), START_MS);
+  }
+
+  /** Waits for the end. @throws the signal's reason, or what a call or the store threw: the harness's trouble. */
+  async end(): Promise<ConversationEnd> {
+    const { signal } = this.options;
+    const abort = () => this.settle(signal.reason instanceof Error ? signal.reason : new Error('the conversation was cancelled'));
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      const end = await this.ended;
+      if (end instanceof Error) throw end;
+      return end;
+    } finally {
+      this.over = true;
+      signal.removeEventListener('abort', abort);
+      clearTimeout(this.timer);
+      clearTimeout(this.parting);
+      this.channel.close();
+    }
+  }
+
+  /** The process has ended: `how` says so in words, once everything that it sent has been read. */
+  exited(how: () => string): void {
+    this.exit = how;
+    if (this.channelEnded) this.onGone();
+    else this.parting ??= setTimeout(() => this.onGone(), PARTING_MS);
+  }
+
+  /** The process could not be started. */
+  failed(error: Error): void {
+    this.settle(error);
+  }
+
+  private onChannelEnd(): void {
+    this.channelEnded = true;
+    if (this.exit) this.onGone();
+    else this.parting ??= setTimeout(() => this.onGone(), PARTING_MS);
+  }
+
+  private onGone(): void {
+    if (this.leaving) return;
+    if (this.exit) this.finish('agent_error', 'exited', this.exit());
+    else this.finish('agent_error', 'protocol', 'The agent closed its channel before it was done.');
+  }
+
+  private onMessage(raw: unknown): void {
+    // What comes after the last word is not heard.
+    if (this.leaving || this.over) return;
+    const parsed = childMessage.safeParse(raw);
+    if (!parsed.success) {
+      this.finish('agent_error', 'protocol', `The agent sent a message that is not of the protocol: ${parsed.error.issues[0]?.message ?? 'unknown'}`);
+      return;
+    }
+    const message = parsed.data;
+    switch (message.type) {
+      case 'ready':
+        return this.onReady();
+      case 'done':
+        // Calls that the agent did not wait for are still carried out and what it said is still stored.
+        this.leaving = true;
+        return this.leaveWhenIdle();
+      case 'error':
+        return this.finish('agent_error', 'threw', message.message);
+      default:
+        if (message.type !== 'call' && ++this.exchanges > MAX_EXCHANGES + 2 * this.options.turns.length) {
+          return this.finish('agent_error', 'protocol', 'The agent asks for messages or answers without end.');
+        }
+        this.queue.push(message);
+        this.pump();
+    }
+  }
+
+  private onReady(): void {
+    if (this.started) return this.finish('agent_error', 'protocol', 'The agent sent a message that is not of the protocol: it has started already.');
+    this.started = true;
+    const { file, instructions, tools, parameters } = this.options;
+    this.channel.send({ type: 'start', file, session: { instructions, tools, parameters } });
+    // How long a process takes to start is ours; from here on it is the agent's.
+    this.resume();
+  }
+
+  private pump(): void {
+    while (!this.over && !this.channel.congested && this.inFlight < MAX_CALLS_IN_FLIGHT) {
+      const next = this.queue.shift();
+      if (!next) break;
+      this.inFlight++;
+      this.pause();
+      this.serve(next)
+        .catch((error: unknown) => this.settle(error instanceof Error ? error : new Error(String(error))))
+        .finally(() => {
+          this.inFlight--;
+          if (this.inFlight === 0) this.resume();
+          this.pump();
+          this.leaveWhenIdle();
+        });
+    }
+    if (this.queue.length >= MAX_WAITING) this.channel.pause();
+    else this.channel.resume();
+  }
+
+  private leaveWhenIdle(): void {
+    if (this.leaving && this.inFlight === 0 && this.queue.length === 0) this.finish('completed');
+  }
+
+  private async serve(request: Request): Promise<void> {
+    const { n } = request;
+    if (request.type === 'call') {
+      const result = await this.options.call(request.tool, request.args, request.idempotencyKey);
+      this.channel.send({ type: 'answer', n, value: result });
+      // A tool may fail with a code of the same name; the door alone refuses.
+      if (result.state === 'rejected' && result.problem?.code === 'budget_exhausted') {
+        this.finish('budget_exhausted', result.problem.code, result.problem.message);
+      }
+      return;
+    }
+    if (request.type === 'receive') {
+      const text = this.replied ? this.options.turns[this.turn] : undefined;
+      if (text === undefined) return this.channel.send({ type: 'answer', n, value: null });
+      const turn = ++this.turn;
+      this.replied = false;
+      await this.options.said(turn, 'user', text, null);
+      return this.channel.send({ type: 'answer', n, value: { turn, text } });
+    }
+    await this.options.said(Math.max(this.turn, 1), 'agent', request.text, (request.data as { [key: string]: Json } | null) ?? null);
+    this.replied = true;
+    this.channel.send({ type: 'answer', n, value: null });
+  }
+
+  /** The agent's clock runs only while the agent has nothing to wait for from us. */
+  private resume(): void {
+    if (this.over) return;
+    this.runningSince = performance.now();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(
+      () => this.finish('agent_timeout', 'agent_timeout', `The agent used up its ${this.options.wallMs} ms.`),
+      Math.max(0, this.options.wallMs - this.agentMs),
+    );
+  }
+
+  private pause(): void {
+    if (this.runningSince !== null) this.agentMs += performance.now() - this.runningSince;
+    this.runningSince = null;
+    clearTimeout(this.timer);
+  }
+
+  private finish(ending: ConversationEnd['ending'], code?: string, message?: string): void {
+    this.settle({ ending, problem: code ? { code, message: printable(message ?? code, MAX_PROBLEM_LENGTH) } : null });
+  }
+}
