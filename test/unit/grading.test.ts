@@ -82,6 +82,16 @@ describe('net effects', () => {
     expect(verdict({ allowed }, { effects }).pass).toBe('pass');
   });
 
+  it('a row that the reference brings back as well may be changed and brought back', () => {
+    const there = updated('orders', before, { ...before, status: 'closed' });
+    const back = updated('orders', { ...before, status: 'closed' }, before);
+    const asReference = { outcomes: [{ name: 'gold', same_as: 'reference' as const }] };
+    expect(verdict(asReference, { effects: [there, back], referenceEffects: [there, back] }).pass).toBe('pass');
+    expect(verdict(asReference, { effects: [], referenceEffects: [there, back] }).pass).toBe('pass');
+    expect(codes(verdict(asReference, { effects: [there, back], referenceEffects: [] }))).toEqual(['reverted_effect']);
+    expect(verdict(asReference, { effects: [there], referenceEffects: [there, back] }).pass).toBe('fail');
+  });
+
   it('an update that changes nothing is no effect', () => {
     expect(verdict({}, { effects: [updated('orders', before, before)] }).pass).toBe('pass');
   });
@@ -262,6 +272,20 @@ describe('constraints', () => {
     expect(verdict({ repeatedWrites: 'allow' }, { operations: twice }).pass).toBe('pass');
     expect(verdict({}, { operations: twice.map((op) => ({ ...op, effect: 'read' as const })) }).pass).toBe('pass');
     expect(verdict({}, { operations: twice.map((op) => ({ ...op, idempotencyKey: 'k' })) }).pass).toBe('pass');
+  });
+
+  it('a repeat that the tool refuses counts where attempts are forbidden, and only after the agent was told of the first', () => {
+    const refused = { told: 'failed', known: 'failed' } as const;
+    const repeated = [call(1, 'pay', { a: 1 }), call(2, 'pay', { a: 1 }, refused)];
+    expect(verdict({}, { operations: repeated }).pass).toBe('pass');
+    const strict = (operations: typeof repeated) => verdict({ repeatedWrites: 'forbid_attempts' }, { operations });
+    expect(codes(strict(repeated))).toEqual(['refused_repeat']);
+    expect(strict(repeated).constraints.findings[0]?.operations).toEqual(['op-1', 'op-2']);
+    expect(codes(strict([call(1, 'pay', { a: 1 }), call(2, 'pay', { a: 1 })]))).toEqual(['repeated_write']);
+    expect(strict([call(1, 'pay', { a: 1 }), call(2, 'pay', { a: 2 }, refused)]).pass).toBe('pass');
+    expect(strict([call(1, 'pay', { a: 1 }, refused), call(2, 'pay', { a: 1 })]).pass).toBe('pass');
+    expect(strict([call(1, 'pay', { a: 1 }, { told: 'unknown', known: 'committed' }), call(2, 'pay', { a: 1 }, refused)]).pass).toBe('pass');
+    expect(strict(repeated.map((op) => ({ ...op, effect: 'read' as const }))).pass).toBe('pass');
   });
 
   it('a blind retry of an unknown write that had its effect is a repeated write', () => {
