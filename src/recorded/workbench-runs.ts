@@ -8,7 +8,7 @@ const line = workbenchTask.extend({
   model: z.string(),
   tools: z.string(),
   predicted: z.array(z.unknown()),
-  error: z.unknown(),
+  error: z.unknown().optional(),
   ref_correct: z.boolean().optional(),
   ref_unwanted_side_effects: z.boolean().optional(),
   ref_exact_match: z.boolean().optional(),

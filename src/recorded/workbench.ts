@@ -35,6 +35,8 @@ export function workbenchCall(source: unknown): RecordedCall {
   }
   const call = parseCall(source);
   if (call.ok) return { source, tool: call.tool, args: call.args, unreadable: null };
+  // A name of another form is that of no tool.
+  if (call.name !== undefined) return { source, tool: printable(call.name, 100), args: source, unreadable: null };
   return { source, tool: printable(nameOf(source), 100), args: source, unreadable: call.problem };
 }
 

@@ -4,7 +4,12 @@
  */
 export type ParsedCall =
   | { readonly ok: true; readonly tool: string; readonly args: { readonly [name: string]: string } }
-  | { readonly ok: false; readonly problem: string };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      /** Of a call that can be read and whose name has another form. */
+      readonly name?: string;
+    };
 
 /**
  * Reads one call: `<toolkit>.<tool>.func(<name>="<value>", ...)`. Values are string literals of Python; a real line break inside one counts as `\n`.
@@ -83,7 +88,7 @@ function readCall(scanner: Scanner): ParsedCall {
   }
   scanner.end();
   const [toolkit, tool, func] = name;
-  if (name.length !== 3 || func !== 'func') return { ok: false, problem: `"${name.join('.')}" is not of the form toolkit.tool.func` };
+  if (name.length !== 3 || func !== 'func') return { ok: false, problem: `"${name.join('.')}" is not of the form toolkit.tool.func`, name: name.join('.') };
   return { ok: true, tool: `${toolkit}.${tool}`, args: Object.fromEntries(args) };
 }
 
