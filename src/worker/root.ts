@@ -10,6 +10,7 @@ import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environmen
 import { createWorlds } from '../environments/worlds/worlds.ts';
 import { createStore } from '../store/postgres-store.ts';
 import type { Store } from '../store/store.ts';
+import { conversationQueue } from '../workflows/messages.ts';
 import { loadBundle } from './bundle.ts';
 import { type Config, readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
@@ -74,28 +75,36 @@ export async function startTrialWorker(root: Root): Promise<TrialWorker> {
     failpoint: createFailpoints(config.failpoints),
     now: () => new Date(),
   };
-  const worker = await Worker.create({
+  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables });
+  const common = {
     connection,
     namespace: config.temporal.namespace,
+    maxConcurrentActivityTaskExecutions: config.worker.activities,
+    shutdownGraceTime: '5 seconds',
+    maxHeartbeatThrottleInterval: '2 seconds',
+  } as const;
+  const trials = await Worker.create({
+    ...common,
     taskQueue: config.taskQueue,
     workflowBundle: await loadBundle(config.home),
-    activities: createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables }),
-    maxConcurrentActivityTaskExecutions: config.worker.activities,
+    activities,
     maxConcurrentLocalActivityExecutions: config.worker.activities,
     // Smaller than what is in flight, the cache costs a factor of four.
     maxCachedWorkflows: config.worker.cachedWorkflows,
     // A lost worker's workflows are taken over after this time; the default is ten seconds.
     stickyQueueScheduleToStartTimeout: '1 second',
-    shutdownGraceTime: '5 seconds',
-    maxHeartbeatThrottleInterval: '2 seconds',
   });
-  const stopped = worker.run();
+  const conversations = await Worker.create({ ...common, taskQueue: conversationQueue(config.taskQueue), activities: { converse } });
+  const workers = [trials, conversations];
+  const shutdown = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  // Neither is of use without the other.
+  const runs = workers.map((worker) => worker.run().finally(shutdown));
+  const stopped = Promise.all(runs).then(() => {});
   // Whoever waits for `stopped` sees the error; without a waiter it must not end the process.
   stopped.catch(() => {});
   const owned = stack.move();
-  const shutdown = () => {
-    if (worker.getState() === 'RUNNING') worker.shutdown();
-  };
   return {
     activities: services,
     stopped,
@@ -103,6 +112,7 @@ export async function startTrialWorker(root: Root): Promise<TrialWorker> {
     async [Symbol.asyncDispose]() {
       shutdown();
       await stopped.catch((error: unknown) => log.error({ err: error }, 'the worker ended with an error'));
+      await Promise.allSettled(runs);
       await owned.disposeAsync();
     },
   };

@@ -14,6 +14,14 @@ export function callId(attempt: number, operation: string): string {
   return `${attempt}.${operation}`;
 }
 
+/**
+ * Task queue of conversations with module agents. Beside that of everything else: a conversation holds its slot while it waits for its own calls, so those
+ * must not have to wait for a slot of the same kind.
+ */
+export function conversationQueue(taskQueue: string): string {
+  return `${taskQueue}-agents`;
+}
+
 /** Where the trial stands, for operators and the client. */
 export const statusQuery = defineQuery<TrialStatus>('status');
 

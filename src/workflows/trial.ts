@@ -7,13 +7,14 @@ import {
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { dispatchCall } from './dispatch.ts';
 import { Door } from './door.ts';
-import { operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
+import { conversationQueue, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
@@ -196,6 +197,7 @@ function renamed(operations: { readonly [name: string]: string }, from: string, 
 
 async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
   const { converse: run } = proxyActivities<TrialActivities>({
+    taskQueue: conversationQueue(workflowInfo().taskQueue),
     startToCloseTimeout: plan.budget.wallMs + CONVERSATION_GRACE_MS,
     heartbeatTimeout: '20 seconds',
     // The agent's process cannot be resumed: lost with its worker, the attempt ends and the next starts in a new world.
