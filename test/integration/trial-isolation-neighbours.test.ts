@@ -14,6 +14,7 @@ import { startTickets } from '../../src/environments/tickets/service.ts';
 import type { World, WorldCredentials } from '../../src/environments/world.ts';
 import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
+import type { TrialStatus } from '../../src/workflows/messages.ts';
 import { until } from '../chaos/until.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { Dialogue } from './inbox-dialogue.ts';
@@ -78,10 +79,16 @@ beforeAll(async () => {
   const side = async (name: string): Promise<Side> => {
     const trial = rows.find(({ caseId }) => caseId === name)?.id ?? '';
     const calls = CALLS(THINGS.left).length;
-    await until(`${name} has made its calls`, async () => {
-      const status = await root.temporal.workflow.getHandle(trial).query<{ calls: number; inFlight: readonly string[] }>('status');
-      return status.calls === calls && status.inFlight.length === 0;
-    });
+    await until(
+      `${name} has made its calls`,
+      async () => {
+        const status = await root.temporal.workflow.getHandle(trial).query<TrialStatus>('status');
+        // Over before it should: the summary says why.
+        if (status.phase === 'done') throw new Error(JSON.stringify(await root.store.attempts(trial)));
+        return status.calls === calls && status.inFlight.length === 0;
+      },
+      60_000,
+    );
     const world = await worldOf(`${trial}.1`);
     return { trial, world, credentials: await world.credentials() };
   };
