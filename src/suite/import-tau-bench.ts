@@ -87,9 +87,13 @@ function caseText(task: Task, unchanged: boolean): string {
     },
     ...(unchanged && task.outputs.length === 0 ? { expects_nothing: true } : {}),
     reference: { steps: task.gold.map(({ tool, args }) => ({ call: tool, with: args })), answer: answerOf(task) },
+    ...(writesOf(task).length > 0 ? { mutants: [REFUSED_ADDITION] } : {}),
   };
   return stringify(kase, { lineWidth: 0 });
 }
+
+/** An added call for an id that nobody has is refused. One that finds its target changes it, and fails as a forbidden effect. */
+const REFUSED_ADDITION = { mutant: 'add:*', why: 'The shop refuses a call for an id that does not exist; nothing changes, and a refusal alone is no failure.' };
 
 /** The one tool that changes something; `several`, or `no_write`. */
 function kindOf(task: Task): string {

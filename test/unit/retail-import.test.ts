@@ -41,6 +41,7 @@ describe('import of a small data folder', () => {
         repeated_writes: 'forbid_attempts',
       },
       reference: { steps: [{ call: 'cancel_pending_order', with: CANCEL }], answer: 'That is done.\n20.5' },
+      mutants: [{ mutant: 'add:*', why: expect.stringContaining('nothing changes') }],
     });
   });
 
