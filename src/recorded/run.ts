@@ -3,7 +3,10 @@ import type { Json } from '../domain/json.ts';
 import type { ReferenceVerdict } from '../domain/recorded.ts';
 import type { EnvironmentSource } from '../environments/world.ts';
 
-/** A way in which others write down runs. One file each; see {@link runFormat} for those that there are. */
+/**
+ * A way in which others write down runs. One file each; see {@link runFormat} for those that there are. A format may add fields of its own to the runs that it
+ * reads: `judge` gets them back.
+ */
 export interface RunFormat {
   readonly name: string;
   /** The pack in whose worlds the calls are made. `data`: absolute path of the folder of the originals. */
@@ -27,7 +30,7 @@ export interface RunStart {
 }
 
 export interface RecordedRun {
-  /** Line of the file, from 1. */
+  /** Line of the file (of a list: element), from 1. */
   readonly line: number;
   readonly model: string;
   readonly tools: string;
@@ -45,7 +48,7 @@ export interface RecordedRun {
 }
 
 export interface RecordedCall {
-  /** As the file has it. */
+  /** As the file has it, as text. */
   readonly source: string;
   readonly tool: string;
   /** Arguments by name; where the text is no call, that text, which no tool takes. */

@@ -27,7 +27,12 @@ export function agreementLines(report: AgreementReport, columns: number): string
 }
 
 function groupLines(report: AgreementReport, columns: number): string[] {
-  const rows = report.groups.map((group) => [group.model, group.tools, group.domain, ...counts(group), String(group.errors)].map((cell) => plainText(cell)));
+  // By model, each with the sum of its domains below it; where there is one domain, that says it all.
+  const listed = report.models.flatMap((model) => {
+    const domains = report.groups.filter((group) => group.model === model.model && group.tools === model.tools);
+    return domains.length > 1 ? [...domains, model] : domains;
+  });
+  const rows = listed.map((group) => [group.model, group.tools, group.domain, ...counts(group), String(group.errors)].map((cell) => plainText(cell)));
   const errors = report.groups.reduce((sum, group) => sum + group.errors, 0);
   const head = ['model', 'tools', 'domain', 'n', 'correct', 'side effects', 'exact', 'stricter', 'disagree', 'errors'];
   return aligned([head, ...rows, ['all', '', '', ...counts(report.totals), String(errors)]], 3, columns);

@@ -7,6 +7,8 @@ export interface AgreementReport {
   readonly seconds: number;
   readonly runsPerSecond: number;
   readonly calls: CallCounts;
+  /** Per model and tool set; `domain` is `all`. */
+  readonly models: readonly AgreementGroup[];
   /** Per model, tool set and domain. */
   readonly groups: readonly AgreementGroup[];
   /** Per part of the reference's verdict: how many it has published, and how many of them are ours too. */
@@ -66,7 +68,6 @@ export interface AgreementEntry {
 /** Adds up graded runs. A pure function. */
 export function agreementOf(format: string, runs: readonly GradedRun[], seconds: number): AgreementReport {
   const judged = runs.map(judge);
-  const groups = Map.groupBy(judged, ({ run }) => JSON.stringify([run.model, run.tools, run.domain]));
   const stricter = judged.flatMap((one) => one.stricter ?? []);
   const kinds = judged.filter((one) => one.cell === 'stricter').flatMap(({ run }) => [...new Set(run.product.failures.map((failure) => failure.code))]);
   return {
@@ -75,10 +76,8 @@ export function agreementOf(format: string, runs: readonly GradedRun[], seconds:
     seconds: Math.round(seconds * 100) / 100,
     runsPerSecond: seconds > 0 ? Math.round((runs.length / seconds) * 10) / 10 : 0,
     calls: sumOf(runs.map((run) => run.calls)),
-    groups: [...groups.values()].map((of) => {
-      const { model, tools, domain } = (of[0] as Judged).run;
-      return { model, tools, domain, ...totalsOf(of), errors: of.filter(({ run }) => run.error !== '').length, table: tableOf(of) };
-    }),
+    models: groupsOf(judged, ({ model, tools }) => ({ model, tools, domain: 'all' })),
+    groups: groupsOf(judged, ({ model, tools, domain }) => ({ model, tools, domain })),
     parts: { correct: partOf(runs, 'correct'), sideEffects: partOf(runs, 'sideEffects'), exact: partOf(runs, 'exact') },
     table: tableOf(judged),
     stricterKinds: Object.fromEntries([...Map.groupBy(kinds, (kind) => kind)].map(([kind, all]) => [kind, all.length])),
@@ -150,6 +149,18 @@ function totalsOf(judged: readonly Judged[]): AgreementTotals {
     stricter: count(({ cell }) => cell === 'stricter'),
     disagreements: count(({ disagreements }) => disagreements.length > 0),
   };
+}
+
+type GroupName = Pick<AgreementGroup, 'model' | 'tools' | 'domain'>;
+
+/** In the order in which the file first names them. */
+function groupsOf(judged: readonly Judged[], nameOf: (run: GradedRun) => GroupName): AgreementGroup[] {
+  return [...Map.groupBy(judged, ({ run }) => JSON.stringify(nameOf(run)))].map(([name, of]) => ({
+    ...(JSON.parse(name) as GroupName),
+    ...totalsOf(of),
+    errors: of.filter(({ run }) => run.error !== '').length,
+    table: tableOf(of),
+  }));
 }
 
 function tableOf(judged: readonly Judged[]): OursByReference {
