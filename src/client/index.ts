@@ -101,3 +101,5 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
 
 export type * from './api.ts';
 export { NotFoundError } from './api.ts';
+export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
+export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';

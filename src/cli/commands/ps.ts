@@ -26,7 +26,7 @@ export const addPs: AddCommand = (program, { host, action }) => {
         return EXIT.ok;
       }),
     );
-  common(command, ['ps', 'ps --running', 'ps 20260302-093000-k3v9']);
+  common(command, ['ps', 'ps --running', 'ps ksu672m9bf']);
 };
 
 interface PsFlags extends CommonFlags {

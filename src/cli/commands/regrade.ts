@@ -30,7 +30,7 @@ export const addRegrade: AddCommand = (program, { host, action }) => {
     );
   common(
     command,
-    ['regrade 20260302-093000-k3v9', 'regrade 20260302-093000-k3v9 --json', 'regrade --from workbench-runs recorded_runs.jsonl --data ./workbench'],
+    ['regrade ksu672m9bf', 'regrade ksu672m9bf --json', 'regrade --from workbench-runs recorded_runs.jsonl --data ./workbench'],
     'With --from the exit code is 1 when a verdict disagrees with the published one; where ours is stricter by rule is no disagreement.',
   );
 };

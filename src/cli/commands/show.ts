@@ -20,5 +20,5 @@ export const addShow: AddCommand = (program, { host, action }) => {
         return EXIT.ok;
       }),
     );
-  common(command, ['show 20260302-093000-k3v9-1f2a', 'show 20260302-093000-k3v9-1f2a --json | jq .verdicts']);
+  common(command, ['show ksu672m9bf-1f2a09c4', 'show ksu672m9bf-1f2a09c4 --json | jq .verdicts']);
 };

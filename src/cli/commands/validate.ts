@@ -2,8 +2,9 @@ import { relative } from 'node:path';
 import type { ValidationReport, ValidationResult } from '../../client/api.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { type CommonFlags, type Host, note, type Paint, paintFor, print, printJson } from '../host.ts';
+import { type CommonFlags, type Host, type Paint, paintFor, print, printJson } from '../host.ts';
 import { collect, positiveInteger } from '../options.ts';
+import { Progress } from '../progress.ts';
 import { plainText } from '../../report/plain-text.ts';
 
 /** `trialbed validate SUITE`. */
@@ -21,7 +22,7 @@ export const addValidate: AddCommand = (program, { host, action }) => {
     .option('--no-mutants', 'only the reference and the agent that does nothing')
     .action(
       action(async (suite: string, flags: ValidateFlags) => {
-        const progress = new Progress(host);
+        const progress = new Progress(host, 'trials');
         const report = await withClient(host, flags, (client) =>
           client.validate(suite, {
             mutants: flags.mutants,
@@ -84,31 +85,4 @@ function problemLines(result: ValidationResult, cwd: string): string[] {
   const place = `${near === '' || near.startsWith('..') ? result.file : near}:${result.line ?? 1}`;
   const what = isMutant(result) && result.verdict === 'pass' ? `mutant ${result.variant} survives` : `${result.variant} ends ${result.verdict}`;
   return [`  ${place}`, `        ${what}: ${result.description}`, ...(result.why === null ? [] : [`        ${result.why}`])].map((line) => plainText(line));
-}
-
-/** How far it is, on standard error: one line that repaints itself on a terminal, a line at every tenth elsewhere. */
-class Progress {
-  readonly #host: Host;
-  #tenth = 0;
-  #open = false;
-
-  constructor(host: Host) {
-    this.#host = host;
-  }
-
-  show(done: number, of: number): void {
-    if (this.#host.err.isTTY) {
-      this.#host.err.write(`\r\u001b[2K${done} of ${of} trials done`);
-      this.#open = true;
-      return;
-    }
-    const tenth = of === 0 ? 0 : Math.floor((done * 10) / of);
-    if (tenth > this.#tenth) note(this.#host, `${done} of ${of} trials done`);
-    this.#tenth = Math.max(this.#tenth, tenth);
-  }
-
-  end(): void {
-    if (this.#open) this.#host.err.write('\r\u001b[2K');
-    this.#open = false;
-  }
 }

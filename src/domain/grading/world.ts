@@ -173,7 +173,7 @@ function forbiddenFinding(effect: NetEffect, at: number, slots: readonly Slot[],
       ...base,
       rule: `expect.forbidden[${at}]`,
       message: `${what} is forbidden: ${printable(named.name)}.`,
-      expected: `no ${describePattern(named.effect)}`,
+      expected: `not ${describePattern(named.effect)}`,
     };
   }
   let nearest: { readonly slot: Slot; readonly differences: readonly Mismatch[] } | null = null;
