@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { PermissionContext } from '../domain/case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
+import { printable } from '../domain/text/bounded.ts';
 import type { Environment, Tool } from '../environments/define.ts';
 import type { Proposal } from '../environments/world.ts';
 import { contentHash } from '../suite/identity.ts';
@@ -10,6 +11,11 @@ import type { CallRef } from './contract.ts';
 /** Arguments larger than this are refused before they reach the ledger; in bytes of JSON. */
 const MAX_ARGUMENT_BYTES = 1024 * 1024;
 const MAX_KEY_LENGTH = 255;
+const MAX_NAME_LENGTH = 200;
+/** In JSON as it is written: half of a pair, which has no UTF-8 and no canonical form. */
+const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
+/** Longest text of a problem, in UTF-16 units: it travels through the workflow's history, and an agent's own words may be in it. */
+export const MAX_PROBLEM_LENGTH = 2_000;
 
 /**
  * Checks a call at the edge where it enters: known tool, valid arguments, permission. A call that fails is written to the ledger as it came and
@@ -20,29 +26,29 @@ export function checkCall(
   permission: PermissionContext,
   call: { readonly id: string; readonly tool: string; readonly args: unknown; readonly idempotencyKey: string | null },
 ): Proposal {
+  const name = printable(call.tool, MAX_NAME_LENGTH);
   const tool = environment.tools.find((candidate) => candidate.name === call.tool);
   const { args, key } = takeKey(tool, toJson(call.args), call.idempotencyKey);
-  const proposal = { id: call.id, tool: call.tool.slice(0, 200), args, idempotencyKey: typeof key === 'string' ? key : null };
-  const rejected = (code: string, message: string): Proposal => ({ ...proposal, refusal: { state: 'rejected', problem: { code, message } } });
+  // A refused call takes no key.
+  const text = JSON.stringify(args);
+  const fits = Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES;
+  const proposal = { id: call.id, tool: name, args: fits ? args : null, idempotencyKey: null };
+  const rejected = (code: string, message: string): Proposal => ({
+    ...proposal,
+    refusal: { state: 'rejected', problem: { code, message: printable(message, MAX_PROBLEM_LENGTH) } },
+  });
 
-  if (!tool) return rejected('unknown_tool', `There is no tool "${call.tool.slice(0, 200)}".`);
-  if (Buffer.byteLength(JSON.stringify(args)) > MAX_ARGUMENT_BYTES) {
-    return {
-      ...proposal,
-      args: null,
-      refusal: { state: 'rejected', problem: { code: 'payload_too_large', message: `The arguments exceed ${MAX_ARGUMENT_BYTES} bytes.` } },
-    };
-  }
+  if (!tool) return rejected('unknown_tool', `There is no tool "${name}".`);
+  if (!fits) return rejected('payload_too_large', `The arguments exceed ${MAX_ARGUMENT_BYTES} bytes.`);
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return rejected('invalid_args', 'The arguments must be a JSON object.');
+  if (LONE_SURROGATE.test(text)) return rejected('invalid_args', 'The arguments hold text that is not well-formed Unicode.');
   if (key !== null && !tool.idempotent) return rejected('invalid_args', `Tool ${tool.name} takes no idempotency key.`);
-  if (key !== null && (typeof key !== 'string' || key.length < 1 || key.length > MAX_KEY_LENGTH)) {
-    return rejected('invalid_args', `idempotency_key: expected a text of 1 to ${MAX_KEY_LENGTH} characters`);
-  }
+  if (key !== null && !isKey(key)) return rejected('invalid_args', `idempotency_key: expected a well-formed text of 1 to ${MAX_KEY_LENGTH} characters`);
   const parsed = strict(tool.input).safeParse(args);
   if (!parsed.success) return rejected('invalid_args', describeIssues(parsed.error));
   const reason = refusalOf(environment, permission, tool, args as JsonObject);
   if (reason) return { ...proposal, refusal: { state: 'denied', problem: reason } };
-  return { ...proposal, refusal: null };
+  return { ...proposal, idempotencyKey: key, refusal: null };
 }
 
 /** What the workflow needs to know of a proposal. */
@@ -59,8 +65,12 @@ function takeKey(tool: Tool | undefined, args: Json, beside: string | null): { r
   return { args: rest, key: key ?? beside };
 }
 
+function isKey(key: Json): key is string {
+  return typeof key === 'string' && key.length >= 1 && key.length <= MAX_KEY_LENGTH && key.isWellFormed() && !key.includes('\0');
+}
+
 function refusalOf(environment: Environment, permission: PermissionContext, tool: Tool, args: JsonObject): OperationProblem | null {
-  const denied = (message: string): OperationProblem => ({ code: 'not_permitted', message });
+  const denied = (message: string): OperationProblem => ({ code: 'not_permitted', message: printable(message, MAX_PROBLEM_LENGTH) });
   const role = environment.permissions?.roles[permission.role];
   if (environment.permissions && !role) return denied(`The role "${permission.role}" has no permissions.`);
   if (role && role.tools !== '*' && !role.tools.includes(tool.name)) return denied(`The role "${permission.role}" may not call ${tool.name}.`);

@@ -33,6 +33,8 @@ export interface ToolPlan {
   readonly local: boolean;
   /** Failures with which the tool ends only when it had no effect. */
   readonly definite: readonly string[];
+  /** Once a call is committed, no later one is taken. */
+  readonly ends?: boolean;
 }
 
 /** A call that the edge has checked and written to the world's ledger. */
@@ -64,14 +66,18 @@ export interface OperationNote {
   readonly disturbed: boolean;
 }
 
-/** Where a script stands: the next step, and which operation answered each named step. */
+/** Where a script stands. Which operation a named step is, is told by the script: carrying all names through every step would let histories grow by their square. */
 export interface ScriptCursor {
   readonly step: number;
   readonly turn: number;
-  readonly operations: { readonly [name: string]: string };
-  /** Operation ids given out so far. */
+  /** Operation ids given out so far: call number n of the script is `op-n`. */
   readonly calls: number;
+  /** Operations that were answered by an earlier one with the same idempotency key. */
+  readonly replays: { readonly [operation: string]: string };
 }
+
+/** Before the first step. */
+export const SCRIPT_START: ScriptCursor = { step: 0, turn: 1, calls: 0, replays: {} };
 
 export type ScriptMove =
   | { readonly kind: 'call'; readonly call: CallRef; readonly cursor: ScriptCursor }

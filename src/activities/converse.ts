@@ -5,6 +5,7 @@ import type { World } from '../environments/world.ts';
 import { callId, operateUpdate } from '../workflows/messages.ts';
 import { callRefOf, checkCall } from './check-call.ts';
 import type { CallOutcome, ConversationEnd, WorldAttempt } from './contract.ts';
+import { interruption } from './failures.ts';
 import { instructionsOf } from './instructions.ts';
 import { runModuleAgent } from './module-agent/host.ts';
 import type { ActivityServices } from './services.ts';
@@ -50,6 +51,8 @@ export async function converse(
       call,
       said: (turn, from, text, data) => services.store.addMessage(at.trial, at.attempt, { turn, from, text, data }),
     });
+  } catch (error) {
+    throw cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
   } finally {
     clearInterval(beat);
   }

@@ -1,6 +1,9 @@
-import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
+import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
+import { printable } from '../domain/text/bounded.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { FencedError, WorldGoneError } from '../environments/world.ts';
+import { WORKER_SHUTDOWN } from '../workflows/operations/classify.ts';
+import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { FAILURE } from './contract.ts';
 
 /** Failures that are known to have had no effect and that a tool need not declare: those of the service clients, and a rolled back transaction. */
@@ -8,22 +11,37 @@ export const SERVICE_FAILURES: readonly string[] = ['mail_refused', 'mail_unavai
 
 /** SQLSTATE classes of a server that went away, is starting, or has no room: the same query may go through later. */
 const PASSING_SQLSTATE = /^(08|57P0|53|40)/;
-const PASSING_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND']);
+const PASSING_SYSTEM = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /** Turns whatever an activity throws into a failure that the workflow can tell apart: passing trouble of ours is retried, a defect is not. */
 export function toFailure(error: unknown): Error {
   if (error instanceof TemporalFailure) return error;
-  if (error instanceof Error && isServiceLoss(error)) return ApplicationFailure.nonRetryable(error.message, FAILURE.infrastructure);
+  if (error instanceof Error && isServiceLoss(error)) return ApplicationFailure.nonRetryable(messageOf(error), FAILURE.infrastructure);
   if (error instanceof ToolFailure) {
     const details = error.retryAfterSeconds === undefined ? [] : [{ retryAfterSeconds: error.retryAfterSeconds }];
-    return ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: true, details });
+    return ApplicationFailure.create({ message: messageOf(error), type: printable(error.code), nonRetryable: true, details });
   }
   if (error instanceof WorldGoneError) return ApplicationFailure.nonRetryable(error.message, FAILURE.worldGone);
   if (error instanceof FencedError) return ApplicationFailure.nonRetryable(error.message, FAILURE.fenced);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (isPassing(error)) return ApplicationFailure.create({ message, type: FAILURE.infrastructure, nonRetryable: false });
-  const name = error instanceof Error ? error.name : 'Error';
-  return ApplicationFailure.create({ message, type: name, nonRetryable: true, ...(error instanceof Error ? { cause: error } : {}) });
+  const failure = ApplicationFailure.create({ message, type: error instanceof Error ? printable(error.name) : 'Error', nonRetryable: true });
+  // Where it was thrown, without the error itself: what a library puts into one has no bounds.
+  if (error instanceof Error) failure.stack = printable(error.stack ?? '', MAX_STACK_LENGTH);
+  return failure;
+}
+
+/** What an activity ends with that was told to stop: cancelled with its trial, or lost with a worker that shuts down, which is no doing of the agent's. */
+export function interruption(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  if (reason instanceof CancelledFailure && reason.message !== 'WORKER_SHUTDOWN') return reason;
+  return ApplicationFailure.nonRetryable('the worker shuts down', WORKER_SHUTDOWN);
+}
+
+const MAX_STACK_LENGTH = 4_000;
+
+function messageOf(error: unknown): string {
+  return printable(error instanceof Error ? error.message : String(error), MAX_PROBLEM_LENGTH);
 }
 
 const LOST_REPLIES = new Set(['mail_outcome_unknown', 'ticket_outcome_unknown']);

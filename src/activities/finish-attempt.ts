@@ -1,8 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { TrialSummary } from '../domain/trial.ts';
+import { printable } from '../domain/text/bounded.ts';
 import { firstFinding, type Verdict } from '../domain/verdict.ts';
 import type { Store, TrialRow } from '../store/store.ts';
 import { FAILURE, type FinishRequest, type GradeResult } from './contract.ts';
+
+const MAX_WHY_LENGTH = 2_000;
 
 /** Ends an attempt in the store. From the store alone: the trial's environment may be what went wrong. */
 export async function finishAttempt(store: Store, request: FinishRequest, now: Date): Promise<TrialSummary> {
@@ -19,7 +22,7 @@ export function gradeOf(verdict: Verdict): GradeResult {
     outcome: verdict.outcome.judgement,
     constraints: verdict.constraints.judgement,
     effects: verdict.effects.judgement,
-    why: firstFinding(verdict),
+    why: shortened(firstFinding(verdict)),
   };
 }
 
@@ -50,6 +53,11 @@ export function snapshotId({ trial, attempt }: Pick<FinishRequest, 'trial' | 'at
   return `${trial}.${attempt}`;
 }
 
+/** One sentence for a line of a table; the record has the rest. */
+function shortened(why: string | null): string | null {
+  return why === null ? null : printable(why, MAX_WHY_LENGTH);
+}
+
 function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
   const { grade: result } = request;
   return {
@@ -66,7 +74,7 @@ function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
     outcome: result?.outcome ?? null,
     constraints: result?.constraints ?? null,
     effects: result?.effects ?? null,
-    why: result?.why ?? request.problem?.message ?? null,
+    why: shortened(result?.why ?? request.problem?.message ?? null),
     calls: request.calls,
     durationMs: request.durationMs,
     disturbed: request.disturbed,

@@ -1,12 +1,13 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Case } from '../domain/case.ts';
 import type { Json } from '../domain/json.ts';
+import { printable } from '../domain/text/bounded.ts';
 import type { Tool, ToolContext, WorldSql } from '../environments/define.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { createWorldMail } from '../environments/inbox/client.ts';
 import { createWorldTickets } from '../environments/tickets/client.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
-import { strict } from './check-call.ts';
+import { MAX_PROBLEM_LENGTH, strict } from './check-call.ts';
 import { isPassing, isServiceLoss } from './failures.ts';
 import type { ActivityServices } from './services.ts';
 
@@ -99,7 +100,11 @@ function resultOf(tool: Tool, value: unknown): Json {
 }
 
 function problemOf(failure: ToolFailure): { code: string; message: string; retryAfterSeconds?: number } {
-  return { code: failure.code, message: failure.message, ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }) };
+  return {
+    code: failure.code,
+    message: printable(failure.message, MAX_PROBLEM_LENGTH),
+    ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }),
+  };
 }
 
 /** A reply of the database server itself; carries a SQLSTATE of five characters. */

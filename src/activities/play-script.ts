@@ -1,9 +1,10 @@
-import type { Case, Solution } from '../domain/case.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { Case, ScriptStep, Solution } from '../domain/case.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
 import type { Message } from '../domain/record.ts';
+import { printable } from '../domain/text/bounded.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
-import { resolveArguments, ScriptError, type StepResults } from '../suite/script.ts';
-import { callRefOf, checkCall } from './check-call.ts';
+import { namesIn, resolveArguments, ScriptError, type StepResults } from '../suite/script.ts';
+import { callRefOf, checkCall, MAX_PROBLEM_LENGTH } from './check-call.ts';
 import type { ScriptCursor, ScriptMove } from './contract.ts';
 
 export interface ScriptStage {
@@ -21,7 +22,7 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
   if (cursor.step === 0) await stage.say({ turn: 1, from: 'user', text: kase.turns[0] ?? '' });
   const step = solution.steps[cursor.step];
   try {
-    const results = await resultsOf(world, cursor);
+    const results = await resultsOf(world, solution, cursor, step ?? [solution.answer, solution.data ?? null]);
     if (!step) {
       const text = String(resolveArguments(solution.answer, results));
       const data = solution.data ? (resolveArguments(solution.data, results) as JsonObject) : null;
@@ -38,20 +39,23 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
     const args = resolveArguments(step.with ?? {}, results);
     const proposal = checkCall(stage.environment.environment, kase.permission, { id, tool: step.call, args, idempotencyKey: step.key ?? null });
     await world.ledger.propose(proposal);
-    const operations = step.as ? { ...cursor.operations, [step.as]: id } : cursor.operations;
-    return {
-      kind: 'call',
-      call: callRefOf(proposal),
-      cursor: { ...cursor, step: cursor.step + 1, operations, calls: cursor.calls + 1 },
-    };
+    return { kind: 'call', call: callRefOf(proposal), cursor: { ...cursor, step: cursor.step + 1, calls: cursor.calls + 1 } };
   } catch (error) {
-    if (error instanceof ScriptError) return { kind: 'end', problem: { code: 'script', message: error.message } };
+    if (error instanceof ScriptError) return { kind: 'end', problem: { code: 'script', message: printable(error.message, MAX_PROBLEM_LENGTH) } };
     throw error;
   }
 }
 
-async function resultsOf(world: World, cursor: ScriptCursor): Promise<StepResults> {
-  const names = Object.entries(cursor.operations);
-  const rows = await Promise.all(names.map(async ([name, id]) => [name, await world.ledger.read(id)] as const));
+/** How the earlier steps ended that `reader` names, and only those: a result may have megabytes. */
+async function resultsOf(world: World, solution: Solution, cursor: ScriptCursor, reader: Json | ScriptStep): Promise<StepResults> {
+  const wanted = namesIn(reader);
+  const operations = new Map<string, string>();
+  let calls = 0;
+  for (const step of solution.steps.slice(0, cursor.step)) {
+    if ('say' in step) continue;
+    const id = `op-${++calls}`;
+    if (step.as !== undefined && wanted.has(step.as)) operations.set(step.as, cursor.replays[id] ?? id);
+  }
+  const rows = await Promise.all([...operations].map(async ([name, id]) => [name, await world.ledger.read(id)] as const));
   return Object.fromEntries(rows.map(([name, row]) => [name, { state: row?.state ?? 'unknown', result: row?.result ?? null, problem: row?.problem ?? null }]));
 }

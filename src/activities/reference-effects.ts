@@ -5,7 +5,7 @@ import { ToolFailure } from '../environments/define.ts';
 import { operate } from './operate.ts';
 import { playStep } from './play-script.ts';
 import type { ActivityServices } from './services.ts';
-import type { ScriptCursor } from './contract.ts';
+import { SCRIPT_START } from './contract.ts';
 
 const LEASE_MS = 10 * 60_000;
 
@@ -32,7 +32,7 @@ export async function referenceEffects(
   const world = await worlds.open(ref);
   try {
     const stage = { world, environment, kase, solution: kase.reference, say: async () => {} };
-    let cursor: ScriptCursor = { step: 0, turn: 1, operations: {}, calls: 0 };
+    let cursor = SCRIPT_START;
     for (;;) {
       const move = await playStep(stage, cursor);
       if (move.kind === 'end') break;

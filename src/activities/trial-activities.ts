@@ -2,10 +2,13 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import type { WorkflowClient } from '@temporalio/client';
 import type { TrialSummary } from '../domain/trial.ts';
 import { grade } from '../domain/grading/grade.ts';
+import { ToolFailure } from '../environments/define.ts';
+import { printable } from '../domain/text/bounded.ts';
+import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptPlan, AttemptRef, GradeRequest, GradeResult, ToolPlan, TrialActivities } from './contract.ts';
 import { converse } from './converse.ts';
-import { SERVICE_FAILURES, toFailure } from './failures.ts';
+import { interruption, SERVICE_FAILURES, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, snapshotId } from './finish-attempt.ts';
 import { operate } from './operate.ts';
 import { playStep } from './play-script.ts';
@@ -79,6 +82,9 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         const world = await worlds.open(ref);
         failpoint('dispatched_before_write');
         await operate(services, { world, environment, permission: kase.permission, operation, tool, dispatch, signal: cancellationSignal() });
+      } catch (error) {
+        // What a library throws when it is told to stop says nothing of the tool.
+        throw cancellationSignal().aborted && !(error instanceof ToolFailure) ? interruption(cancellationSignal()) : error;
       } finally {
         clearInterval(beat);
       }
@@ -89,7 +95,9 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       const world = await worlds.open(ref);
       const { row, effects } = await world.ledger.recover(operation, dispatch);
       if (row?.state === 'committed') return { found: 'committed' };
-      if (row?.state === 'failed' && row.problem) return { found: 'failed', problem: row.problem };
+      if (row?.state === 'failed' && row.problem) {
+        return { found: 'failed', problem: { ...row.problem, message: printable(row.problem.message, MAX_PROBLEM_LENGTH) } };
+      }
       return effects > 0 ? { found: 'undetermined' } : { found: 'absent' };
     },
 
@@ -157,6 +165,7 @@ function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSu
       timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
       local: tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
       definite: [...(tool.failures ?? []), ...SERVICE_FAILURES],
+      ...(tool.ends ? { ends: true } : {}),
     };
   }
   return {

@@ -37,6 +37,17 @@ export function resolveArguments(value: Json, results: StepResults): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, resolveArguments(item, results)]));
 }
 
+/** Names of the steps that the references in a value read, at any depth. A text that is not well formed names none here. */
+export function namesIn(value: unknown): ReadonlySet<string> {
+  if (typeof value === 'object' && value !== null) return new Set(Object.values(value).flatMap((item) => [...namesIn(item)]));
+  if (typeof value !== 'string' || !value.includes('${')) return new Set();
+  try {
+    return new Set(parseText(value).flatMap((part) => (typeof part === 'string' ? [] : [part.step])));
+  } catch {
+    return new Set();
+  }
+}
+
 /** One reference, as it is written and as it is read. */
 export interface Reference {
   readonly text: string;

@@ -33,6 +33,8 @@ export class Door {
   >();
   private accepted = 0;
   private closed = false;
+  /** The tool whose call ended the agent's work. */
+  private endedBy: string | null = null;
 
   constructor(options: DoorOptions) {
     this.options = options;
@@ -94,6 +96,11 @@ export class Door {
       this.note(call, seq, null, 'rejected', problem, false);
       return { operation: call.id, state: 'rejected', problem };
     }
+    if (this.endedBy !== null) {
+      const problem = { code: 'conversation_ended', message: `A call of ${this.endedBy} has ended the conversation; no call is taken any more.` };
+      this.note(call, seq, null, 'rejected', problem, false);
+      return { operation: call.id, state: 'rejected', problem };
+    }
     const replay = this.replay(call, seq);
     if (replay) return replay;
     const position = (this.positions.get(call.tool) ?? 0) + 1;
@@ -107,6 +114,7 @@ export class Door {
     if (!this.pending.delete(call.id)) return { operation: call.id, state: 'unknown', problem: null };
     const problem = outcome.state === 'committed' ? null : outcome.problem;
     this.note(call, seq, position, outcome.state, problem, outcome.disturbed);
+    if (tool.ends && outcome.state === 'committed') this.endedBy ??= call.tool;
     const told = { operation: call.id, state: outcome.state, problem };
     this.keep(call, told);
     return told;

@@ -9,8 +9,9 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, TrialActivities, WorldAttempt } from '../activities/contract.ts';
+import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, ScriptCursor, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import { printable } from '../domain/text/bounded.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { dispatchCall } from './dispatch.ts';
 import { Door } from './door.ts';
@@ -20,6 +21,7 @@ import { conversationQueue, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type 
 const DRAIN_MS = 10_000;
 /** Beyond the agent's own time: what queues, retries and tools may take before a conversation is given up as the harness's trouble. */
 const CONVERSATION_GRACE_MS = 15 * 60_000;
+const MAX_PROBLEM_LENGTH = 2_000;
 /** A lease outlives everything that an attempt may take. */
 const LEASE_GRACE_MS = 30 * 60_000;
 
@@ -51,7 +53,14 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
 }
 
 /** Trouble that another attempt would meet again. */
-const HOPELESS: ReadonlySet<string> = new Set(['TrialMissing', 'GenerationMismatch', 'EnvironmentLoadError', 'EnvironmentDefinitionError']);
+const HOPELESS: ReadonlySet<string> = new Set([
+  'TrialMissing',
+  'GenerationMismatch',
+  'EnvironmentLoadError',
+  'EnvironmentDefinitionError',
+  'WorldBuildError',
+  'WorldStateError',
+]);
 
 class TrialRun {
   /** The last attempt ended by something that no other attempt can mend. */
@@ -177,22 +186,18 @@ class TrialRun {
 }
 
 async function playScript(door: Door, at: WorldAttempt): Promise<ConversationEnd> {
-  let cursor = { step: 0, turn: 1, operations: {}, calls: 0 };
+  let cursor: ScriptCursor = { step: 0, turn: 1, calls: 0, replays: {} };
   for (;;) {
     const move = await short.advanceScript({ ...at, cursor });
     if (move.kind === 'end') return move.problem ? { ending: 'agent_error', problem: move.problem } : { ending: 'completed', problem: null };
-    cursor = move.cursor as typeof cursor;
+    cursor = move.cursor;
     if (move.kind === 'say') continue;
     const { problem, operation } = await door.call(move.call);
     // Answered by an earlier call with the same key: later steps read that one's result.
-    if (operation !== move.call.id) cursor = { ...cursor, operations: renamed(cursor.operations, move.call.id, operation) };
+    if (operation !== move.call.id) cursor = { ...cursor, replays: { ...cursor.replays, [move.call.id]: operation } };
     if (door.exhausted) return { ending: 'budget_exhausted', problem };
     if (door.broken) throw door.broken;
   }
-}
-
-function renamed(operations: { readonly [name: string]: string }, from: string, to: string): { readonly [name: string]: string } {
-  return Object.fromEntries(Object.entries(operations).map(([name, id]) => [name, id === from ? to : id]));
 }
 
 async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
@@ -215,7 +220,10 @@ function leaseMs(plan: AttemptPlan): number {
 function problemOf(error: unknown, phase: TrialPhase): { code: string; message: string } {
   const root = rootCause(error);
   const type = (root as { type?: unknown }).type;
-  return { code: typeof type === 'string' ? type : 'infrastructure', message: `${phase}: ${root instanceof Error ? root.message : String(root)}` };
+  return {
+    code: typeof type === 'string' ? type : 'infrastructure',
+    message: `${phase}: ${printable(root instanceof Error ? root.message : String(root), MAX_PROBLEM_LENGTH)}`,
+  };
 }
 
 function rootCause(error: unknown): unknown {

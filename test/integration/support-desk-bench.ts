@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { buildRecord } from '../../src/activities/build-record.ts';
 import { checkCall } from '../../src/activities/check-call.ts';
-import type { OperationNote, ScriptCursor } from '../../src/activities/contract.ts';
+import { type OperationNote, SCRIPT_START } from '../../src/activities/contract.ts';
 import { operate } from '../../src/activities/operate.ts';
 import { playStep } from '../../src/activities/play-script.ts';
 import type { ActivityServices } from '../../src/activities/services.ts';
@@ -152,7 +152,7 @@ class OpenDesk implements Desk {
 async function playScript(desk: OpenDesk, environment: LoadedEnvironment, kase: Case, solution: Solution): Promise<TrialRecord> {
   const messages: Message[] = [];
   const say = async (message: Message): Promise<void> => void messages.push(message);
-  let cursor: ScriptCursor = { step: 0, turn: 1, operations: {}, calls: 0 };
+  let cursor = SCRIPT_START;
   for (;;) {
     const move = await playStep({ world: desk.world, environment, kase, solution, say }, cursor);
     if (move.kind === 'end') {

@@ -117,12 +117,8 @@ export class Conversation {
   private onMessage(raw: unknown): void {
     // What comes after the last word is not heard.
     if (this.leaving || this.over) return;
-    const parsed = childMessage.safeParse(raw);
-    if (!parsed.success) {
-      this.finish('agent_error', 'protocol', `The agent sent a message that is not of the protocol: ${parsed.error.issues[0]?.message ?? 'unknown'}`);
-      return;
-    }
-    const message = parsed.data;
+    const message = this.parse(raw);
+    if (!message) return;
     switch (message.type) {
       case 'ready':
         return this.onReady();
@@ -139,6 +135,19 @@ export class Conversation {
         this.queue.push(message);
         this.pump();
     }
+  }
+
+  private parse(raw: unknown): ChildMessage | null {
+    const refuse = (why: string) => this.finish('agent_error', 'protocol', `The agent sent a message that is not of the protocol: ${why}`);
+    try {
+      const parsed = childMessage.safeParse(raw);
+      if (parsed.success) return parsed.data;
+      refuse(parsed.error.issues[0]?.message ?? 'unknown');
+    } catch {
+      // Nested so deep that it cannot be looked at.
+      refuse('it is too deep');
+    }
+    return null;
   }
 
   private onReady(): void {
