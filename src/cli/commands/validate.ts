@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { ValidationReport, ValidationResult } from '../../client/api.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { type CommonFlags, type Host, type Paint, paintFor, print, printJson } from '../host.ts';
+import { type CommonFlags, type Paint, paintFor, print, printJson } from '../host.ts';
 import { collect, positiveInteger } from '../options.ts';
 import { Progress } from '../progress.ts';
 import { plainText } from '../../report/plain-text.ts';
