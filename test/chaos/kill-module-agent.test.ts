@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
-import { startMark } from '../../src/infra/process.ts';
+import { endLeftover, startMark } from '../../src/infra/process.ts';
 import { startTrialWorker } from '../../src/worker/root.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { observed } from './observed.ts';
@@ -32,7 +32,13 @@ describe.concurrent('kill -9 of the worker while a module agent acts', () => {
       const doomed = await startWorkerProcess(config);
       const handle = await run(root, { suite, agents: [join(suite, 'agent.yaml')], keep: 'never' }, new Promise(() => {}));
       const pids = await until('the agent acts', async () => JSON.parse(await readFile(file, 'utf8')) as number[]);
-      for (const pid of pids) expect(await startMark(pid)).not.toBeNull();
+      using cleanUp = new DisposableStack();
+      for (const pid of pids) {
+        const mark = await startMark(pid);
+        expect(mark).not.toBeNull();
+        // What this test finds must not outlive it.
+        cleanUp.defer(() => void endLeftover(pid, mark ?? '', [], 1_000));
+      }
       process.kill(doomed.pid, 'SIGKILL');
       await expect(doomed.broken).rejects.toThrow('was ended by SIGKILL');
       await using _survivor = await startTrialWorker(root);
