@@ -81,8 +81,8 @@ export class Channel {
 
   private keep(part: Buffer): void {
     this.bytes += part.length;
-    if (this.bytes > MAX_MESSAGE_BYTES) return this.refuse(`a message is longer than ${MAX_MESSAGE_BYTES} bytes`);
-    if (part.length > 0) this.parts.push(part);
+    if (this.bytes > MAX_MESSAGE_BYTES) this.refuse(`a message is longer than ${MAX_MESSAGE_BYTES} bytes`);
+    else if (part.length > 0) this.parts.push(part);
   }
 
   private parse(line: string): void {
@@ -91,7 +91,8 @@ export class Channel {
     try {
       value = JSON.parse(line);
     } catch {
-      return this.refuse('it is not JSON');
+      this.refuse('it is not JSON');
+      return;
     }
     this.events.message(value);
   }

@@ -121,16 +121,20 @@ export class Conversation {
     if (!message) return;
     switch (message.type) {
       case 'ready':
-        return this.onReady();
+        this.onReady();
+        break;
       case 'done':
         // Calls that the agent did not wait for are still carried out and what it said is still stored.
         this.leaving = true;
-        return this.leaveWhenIdle();
+        this.leaveWhenIdle();
+        break;
       case 'error':
-        return this.finish('agent_error', 'threw', message.message);
+        this.finish('agent_error', 'threw', message.message);
+        break;
       default:
         if (message.type !== 'call' && ++this.exchanges > MAX_EXCHANGES + 2 * this.options.turns.length) {
-          return this.finish('agent_error', 'protocol', 'The agent asks for messages or answers without end.');
+          this.finish('agent_error', 'protocol', 'The agent asks for messages or answers without end.');
+          break;
         }
         this.queue.push(message);
         this.pump();
@@ -151,7 +155,10 @@ export class Conversation {
   }
 
   private onReady(): void {
-    if (this.started) return this.finish('agent_error', 'protocol', 'The agent sent a message that is not of the protocol: it has started already.');
+    if (this.started) {
+      this.finish('agent_error', 'protocol', 'The agent sent a message that is not of the protocol: it has started already.');
+      return;
+    }
     this.started = true;
     const { file, instructions, tools, parameters } = this.options;
     this.channel.send({ type: 'start', file, session: { instructions, tools, parameters } });
