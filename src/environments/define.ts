@@ -139,6 +139,8 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
   readonly typicalMs?: number;
   /** The tool takes an `idempotency_key`. */
   readonly idempotent?: boolean;
+  /** Handing over ends the agent's work: once a call is committed, later calls are refused (`conversation_ended`). Default false. */
+  readonly ends?: boolean;
   /** Start-to-close, milliseconds; default 60,000. In a trial a time-out that no fault injected is the harness's trouble, so it is generous. */
   readonly timeoutMs?: number;
   readonly run: (args: z.output<I>, context: ToolContext) => Promise<z.input<R>>;

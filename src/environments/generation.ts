@@ -41,6 +41,7 @@ export async function generationOf(pack: {
         ...schema,
         failures: tool?.failures ?? [],
         idempotent: tool?.idempotent ?? false,
+        ...(tool?.ends ? { ends: true } : {}),
         typicalMs: tool?.typicalMs ?? null,
         timeoutMs: tool?.timeoutMs ?? null,
       };
@@ -49,7 +50,11 @@ export async function generationOf(pack: {
     services: environment.services ?? {},
     roles: environment.permissions?.roles ?? {},
     seed: environment.seed.map((seed) =>
-      'sql' in seed ? {} : 'csv' in seed ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls } : { table: seed.table, key: seed.key },
+      'sql' in seed
+        ? {}
+        : 'csv' in seed
+          ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls }
+          : { table: seed.table, key: seed.key },
     ),
     options: await optionsDigest(pack.options),
     files: await Promise.all(named.map(async (source) => [nameIn(folder, pathOf(source)), await contentDigest(pathOf(source), () => true)])),

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -56,4 +56,18 @@ describe.skipIf(!datasets.met)(skipTitle('retail tasks of tau-bench as trials', 
     const nothing = cases.filter(({ kase }) => kase.expectsNothing).map(({ kase }) => kase.id);
     expect(nothing.sort()).toEqual(solved.toSorted());
   }, 600_000);
+
+  it('nothing is written after the user was handed over to a human', async () => {
+    const cancel = { call: 'cancel_pending_order', with: { order_id: '#W6779827', reason: 'no longer needed' } };
+    const transfer = { call: 'transfer_to_human_agents', with: { summary: 'Wants a poem.' } };
+    await mkdir(join(folder, 'agents'), { recursive: true });
+    for (const [name, steps] of Object.entries({ after: [transfer, cancel], before: [cancel, transfer] })) {
+      await writeFile(join(folder, 'agents', `${name}.yaml`), JSON.stringify({ kind: 'script', steps, answer: 'A human will help.' }));
+    }
+    const { trials } = await testbed.run({ suite, agents: ['after', 'before'], cases: ['test-10'], keep: 'never' });
+    expect(Object.fromEntries(trials.map((trial) => [trial.agent, [trial.ending, trial.pass]]))).toEqual({
+      after: ['completed', 'pass'],
+      before: ['completed', 'fail'],
+    });
+  }, 120_000);
 });

@@ -77,6 +77,7 @@ export const READ_TOOLS: readonly Tool[] = [
   defineTool({
     ...read,
     name: 'transfer_to_human_agents',
+    ends: true,
     description: 'Hands the user over to a human.',
     input: z.strictObject({ summary: z.string() }),
     run: async () => 'Transfer successful',
