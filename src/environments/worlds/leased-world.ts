@@ -153,7 +153,12 @@ function factsOf(tables: Tables): { readonly [table: string]: TableFacts } {
   return Object.fromEntries(
     Object.values(tables).map((table) => [
       table.name,
-      { key: table.key.length > 0 ? table.key : table.columns.map((column) => column.name), ignored: table.ignored, scale: table.scale, ...(table.text && { text: table.text }) },
+      {
+        key: table.key.length > 0 ? table.key : table.columns.map((column) => column.name),
+        ignored: table.ignored,
+        scale: table.scale,
+        ...(table.text && { text: table.text }),
+      },
     ]),
   );
 }
