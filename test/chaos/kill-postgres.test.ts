@@ -16,22 +16,22 @@ import { expectAllCounted, runStruck } from './batch.ts';
 import { writeGateSuite } from './gate.ts';
 import { until } from './until.ts';
 
+/** Disposed of even where the preparation failed half-way. */
+const stack = new AsyncDisposableStack();
+const options = { dataFolder: '', port: 0, password: 'chaos', logFile: '', fsync: false };
 let folder: string;
 let server: EmbeddedPostgresServer;
 let testbed: Testbed;
-const options = { dataFolder: '', port: 0, password: 'chaos', logFile: '', fsync: false };
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trialbed-chaos-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755);
   Object.assign(options, { dataFolder: join(folder, 'postgres'), logFile: join(folder, 'postgres.log'), port: await freePort() });
   server = await startEmbeddedPostgres(options);
-  testbed = await startTestbed({ postgresUrl: server.url, temporalAddress: inject('services').temporalAddress });
+  stack.defer(() => server.stop());
+  testbed = stack.use(await startTestbed({ postgresUrl: server.url, temporalAddress: inject('services').temporalAddress }));
 });
-afterAll(async () => {
-  await testbed[Symbol.asyncDispose]();
-  await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => stack.disposeAsync());
 
 /** As the supervisor of a home does it: same folder, same port. */
 async function killAndRestart(meanwhile: () => Promise<unknown>): Promise<void> {

@@ -27,7 +27,8 @@ interface Side {
   readonly credentials: WorldCredentials;
 }
 
-let owned: AsyncDisposableStack;
+/** Disposed of even where the preparation failed half-way. */
+const stack = new AsyncDisposableStack();
 let testbed: Testbed;
 let folder: string;
 let gate: string;
@@ -44,7 +45,6 @@ let ended: Promise<readonly TrialSummary[]>;
 const THINGS = { left: { ticket: 9001, order: 9101 }, right: { ticket: 9002, order: 9102 } } as const;
 
 beforeAll(async () => {
-  await using stack = new AsyncDisposableStack();
   folder = await mkdtemp(join(tmpdir(), 'trialbed-neighbours-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755);
@@ -93,9 +93,8 @@ beforeAll(async () => {
     return { trial, world, credentials: await world.credentials() };
   };
   [left, right] = await Promise.all([side('left'), side('right')]);
-  owned = stack.move();
 });
-afterAll(() => owned.disposeAsync());
+afterAll(() => stack.disposeAsync());
 
 describe('an agent beside another', () => {
   test('names by its tools what only the other has: not there', async () => {

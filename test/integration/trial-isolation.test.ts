@@ -17,12 +17,12 @@ import { startTestbed, type Testbed } from '../harness/testbed.ts';
 // Whole trials whose worlds are not schemas of the shared database, on a server of their own, so that all that is left on it is theirs.
 
 const container = await requireOrSkip('container');
-let owned: AsyncDisposableStack;
+/** Disposed of even where the preparation failed half-way. */
+const stack = new AsyncDisposableStack();
 let testbed: Testbed;
 let admin: pg.Pool;
 let folder: string;
 beforeAll(async () => {
-  await using stack = new AsyncDisposableStack();
   folder = await mkdtemp(join(tmpdir(), 'trialbed-isolation-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   await chmod(folder, 0o755);
@@ -37,9 +37,8 @@ beforeAll(async () => {
   testbed = stack.use(await startTestbed({ postgresUrl: server.url, temporalAddress: inject('services').temporalAddress }));
   admin = new pg.Pool({ connectionString: withDatabase(server.url, 'trialbed_worlds'), max: 2 });
   stack.defer(() => admin.end());
-  owned = stack.move();
 });
-afterAll(() => owned.disposeAsync());
+afterAll(() => stack.disposeAsync());
 
 /**
  * Databases, schemas, roles and rows of the registry that belong to a world. Without free ones of the pool: a case that is graded by its reference's end state
