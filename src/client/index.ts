@@ -43,6 +43,8 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
 export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed {
   const { store } = root;
   let worker: Promise<WorkerProcess> | null = null;
+  const closing = new AbortController();
+  const validations = new Set<Promise<unknown>>();
   return {
     run: async (request) => {
       const process = await startWorker();
@@ -82,10 +84,14 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: async (suite, options = {}) => {
       const process = await startWorker();
-      return validate(root, suite, options, process.broken);
+      const report = validate(root, suite, { ...options, signal: closing.signal }, process.broken);
+      validations.add(report);
+      return report.finally(() => validations.delete(report));
     },
     sweep: (options = {}) => sweep(root, options),
     async [Symbol.asyncDispose]() {
+      closing.abort();
+      await Promise.allSettled(validations);
       if (worker) await (await worker.catch(() => null))?.[Symbol.asyncDispose]();
       await root[Symbol.asyncDispose]();
       await release();

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Ending } from '../domain/verdict.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
-import type { BatchRow, Store, TrialRow } from '../store/store.ts';
+import { type BatchRow, type Store, StoreConflictError, type TrialRow } from '../store/store.ts';
 import type { trial as trialWorkflow } from '../workflows/trial.ts';
 import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
 import type { BatchEvent, BatchHandle } from './api.ts';
@@ -37,7 +37,10 @@ export function launch(options: LaunchOptions): BatchHandle {
     result: () => result,
     async interrupt() {
       stop.abort();
-      await store.setBatchState(batch.id, 'interrupted');
+      await store.setBatchState(batch.id, 'interrupted').catch((error: unknown) => {
+        // It came to its end at the same moment.
+        if (!(error instanceof StoreConflictError)) throw error;
+      });
     },
   };
 }
@@ -50,16 +53,21 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   const pending = all.filter((row) => !isDone(row.summary));
   events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: all.length, done: all.length - pending.length, resumed });
   const stopWatching = watchPhases(store, batch.id, events);
+  const ended = new AbortController();
+  const over = AbortSignal.any([stop, ended.signal]);
   try {
-    const queue = [...pending];
-    const lanes = Array.from({ length: Math.min(batch.options.concurrency, queue.length) }, async () => {
-      for (let row = queue.shift(); row && !stop.aborted; row = queue.shift()) {
-        const summary = await untilStopped(runTrial(options, row), stop);
+    const queue = pending.values();
+    const lanes = Array.from({ length: Math.min(batch.options.concurrency, pending.length) }, async () => {
+      for (const row of queue) {
+        if (over.aborted) return;
+        const summary = await untilStopped(runTrial(options, row), over);
         if (summary) events.push(summary);
       }
     });
     await Promise.race([Promise.all(lanes), options.broken]);
   } finally {
+    // One lane's error ends the batch: the others must start nothing more.
+    ended.abort();
     stopWatching();
   }
   const rows = await patiently(() => store.trials(batch.id));
@@ -148,10 +156,17 @@ export function isDone(summary: TrialSummary | null): boolean {
 }
 
 async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T | null> {
-  if (stop.aborted) return null;
   // After an interruption nobody waits for the trial: it goes on by itself, and its end belongs to the batch that resumes.
   work.catch(() => {});
-  return Promise.race([work, new Promise<null>((resolve) => stop.addEventListener('abort', () => resolve(null), { once: true }))]);
+  const stopped = Promise.withResolvers<null>();
+  const onAbort = () => stopped.resolve(null);
+  if (stop.aborted) return null;
+  stop.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    stop.removeEventListener('abort', onAbort);
+  }
 }
 
 function watchPhases(store: Store, batch: string, events: EventQueue<BatchEvent>): () => void {
@@ -161,8 +176,8 @@ function watchPhases(store: Store, batch: string, events: EventQueue<BatchEvent>
     if (running) return;
     running = true;
     try {
-      for (const row of await store.trials(batch)) {
-        if (row.phase === 'waiting' || row.phase === 'done' || known.get(row.id) === row.phase) continue;
+      for (const row of await store.trials(batch, { underWay: true })) {
+        if (known.get(row.id) === row.phase) continue;
         known.set(row.id, row.phase);
         events.push({ type: 'phase', trial: row.id, case: row.caseId, agent: row.agentName, phase: row.phase });
       }

@@ -16,7 +16,8 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
   const { suite, environment } = await openSuite(root, request.suite, request.environmentOptions);
   const cases = selectCases(suite.cases, request);
   const names = request.agents && request.agents.length > 0 ? request.agents : suite.defaults.agents;
-  const agents = await Promise.all(names.map((name) => loadAgent(name, suite)));
+  // An agent that is named twice is one agent.
+  const agents = distinct(await Promise.all(names.map((name) => loadAgent(name, suite))), ({ hash }) => hash);
   const repetitions = Math.max(1, request.trials ?? suite.defaults.trials);
   const every: PlannedTrial[] = agents.flatMap((agent) =>
     cases.flatMap((kase) => Array.from({ length: repetitions }, (_none, index) => ({ kase, agent, repetition: index + 1 }))),
@@ -26,8 +27,11 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
   if (trials.length === 0) throw new NothingToRunError('this shard holds no trial; use fewer shards');
   const plan = await planBatch({ suite, environment, trials, options: optionsOf(request), seed: request.seed ?? null });
   await root.store.putDocuments({
-    cases: trials.map(({ kase }) => ({ hash: kase.hash, kase: kase.kase })),
-    agents: trials.map(({ agent }) => ({ hash: agent.hash, spec: agent.spec })),
+    cases: distinct(
+      trials.map(({ kase }) => ({ hash: kase.hash, kase: kase.kase })),
+      ({ hash }) => hash,
+    ),
+    agents: agents.map(({ hash, spec }) => ({ hash, spec })),
   });
   const unfinished = await root.store.unfinishedBatch(plan.manifestHash);
   if (!unfinished) await root.store.createBatch(plan);
@@ -54,4 +58,8 @@ async function onlyLastFailed(store: Store, suite: string, trials: readonly Plan
   const chosen = trials.filter(({ kase, agent }) => failed.has(`${kase.kase.id}\n${agent.spec.name}`));
   if (chosen.length === 0) throw new NothingToRunError(`batch ${last.id} has no failed trial of these cases and agents`);
   return chosen;
+}
+
+function distinct<T>(items: readonly T[], key: (item: T) => string): readonly T[] {
+  return [...new Map(items.map((item) => [key(item), item])).values()];
 }

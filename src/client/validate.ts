@@ -18,6 +18,8 @@ export interface ValidateOptions {
   /** Default true. */
   readonly mutants?: boolean;
   readonly onProgress?: (done: number, of: number) => void;
+  /** When raised, nothing more is started and the validation's batch is cancelled. */
+  readonly signal?: AbortSignal;
 }
 
 interface Variant extends PlannedTrial {
@@ -44,20 +46,39 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
     cases: cases.map(({ hash, kase }) => ({ hash, kase })),
     agents: variants.map(({ agent }) => ({ hash: agent.hash, spec: agent.spec })),
   });
+  options.signal?.throwIfAborted();
   await root.store.createBatch(plan);
   const batch = await root.store.batch(plan.id);
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
   const handle = startBatch(root, batch, false, broken);
+  const stop = () => void handle.interrupt().catch(() => {});
+  if (options.signal?.aborted) stop();
+  options.signal?.addEventListener('abort', stop, { once: true });
   const byTrial = new Map(plan.trials.map((trial, index) => [trial.id, variants[index]]));
   const results: ValidationResult[] = [];
-  for await (const event of handle.events()) {
-    if (event.type !== 'trial') continue;
-    const variant = byTrial.get(event.trial);
-    if (variant) results.push(resultOf(variant, event));
-    options.onProgress?.(results.length, variants.length);
+  try {
+    for await (const event of handle.events()) {
+      if (event.type !== 'trial') continue;
+      const variant = byTrial.get(event.trial);
+      if (variant) results.push(resultOf(variant, event));
+      options.onProgress?.(results.length, variants.length);
+    }
+    await handle.result();
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    await abandon(root, batch.id);
+    throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
   }
-  await handle.result();
   return reportOf(suite.name, cases.length, inOrder(results, variants));
+}
+
+/** A validation that did not come to its end is never resumed: its batch is cancelled, and so are the trials that are under way. */
+async function abandon(root: Root, batch: string): Promise<void> {
+  await root.store.setBatchState(batch, 'cancelled').catch(() => {});
+  const left = await root.store.trials(batch, { underWay: true }).catch(() => []);
+  await Promise.allSettled(left.map(({ id }) => root.temporal.workflow.getHandle(id).cancel()));
 }
 
 function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutants: boolean): readonly Variant[] {

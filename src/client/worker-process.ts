@@ -8,6 +8,10 @@ import type { Config } from '../worker/config.ts';
 /** How long a worker may take to finish short steps before it is ended. */
 const STOP_GRACE_MS = 15_000;
 
+/** A worker that ends so often, each time before it has run for this long, will end again: something in its work ends it. */
+const MAX_QUICK_ENDS = 3;
+const STEADY_MS = 60_000;
+
 /** The worker that a command started could not start or ended by itself; running trials wait for another worker. */
 export class WorkerEndedError extends Error {
   override readonly name = 'WorkerEndedError';
@@ -24,16 +28,26 @@ export interface WorkerProcess extends AsyncDisposable {
 export async function startWorkerProcess(config: Config, options: { readonly restart?: boolean } = {}): Promise<WorkerProcess> {
   let stopping = false;
   let child = await startOnce(config);
+  let quickEnds = 0;
   const broken = new Promise<never>((_resolve, reject) => {
     const watch = () => {
+      const startedAt = performance.now();
       child.once('exit', async (code, signal) => {
         if (stopping) return;
         const how = signal ? `was ended by ${signal}` : `ended with status ${code}`;
+        quickEnds = performance.now() - startedAt < STEADY_MS ? quickEnds + 1 : 1;
         if (!options.restart || code === 0) return reject(new WorkerEndedError(`the worker ${how}; the batch can be resumed with the same command`));
+        if (quickEnds > MAX_QUICK_ENDS) {
+          const log = join(config.home, 'logs', 'worker.log');
+          return reject(
+            new WorkerEndedError(`the worker ${how}, ${quickEnds} times in a row; its log is ${log}, and the batch can be resumed with the same command`),
+          );
+        }
         try {
           // Trials are durable: another worker takes them over where they stand.
           child = await startOnce(config);
-          watch();
+          if (stopping) child.kill('SIGTERM');
+          else watch();
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));
         }

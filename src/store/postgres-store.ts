@@ -51,7 +51,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     unfinishedBatch: (manifestHash) => unfinishedBatch(database, manifestHash),
     setBatchState: (id, state) => setBatchState(database, id, state, now()),
 
-    trials: (batch) => listTrials(database, batch),
+    trials: (batch, filter = {}) => listTrials(database, batch, filter),
     trial: (idOrPrefix) => findTrial(database, idOrPrefix),
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
 

@@ -117,7 +117,7 @@ export interface Store extends AsyncDisposable {
   unfinishedBatch(manifestHash: string): Promise<BatchRow | null>;
   setBatchState(id: string, state: BatchState): Promise<void>;
 
-  trials(batch: string): Promise<readonly TrialRow[]>;
+  trials(batch: string, filter?: { readonly underWay?: boolean }): Promise<readonly TrialRow[]>;
   /** By id, or by a prefix that only one trial has. @throws {StoreConflictError} when several have it. */
   trial(idOrPrefix: string): Promise<TrialRow | null>;
   setPhase(trial: string, attempt: number, phase: TrialPhase): Promise<void>;

@@ -2,9 +2,10 @@ import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Sql } from './database.ts';
 import { StoreConflictError, type TrialRow } from './store.ts';
 
-/** In the manifest's order. */
-export async function listTrials(sql: Sql, batch: string): Promise<readonly TrialRow[]> {
-  const rows = await sql.query<Row>(`${SELECT} where t.batch = $1 order by t.ordinal`, [batch]);
+/** In the manifest's order. `underWay`: only those that have begun and are not done. */
+export async function listTrials(sql: Sql, batch: string, filter: { readonly underWay?: boolean } = {}): Promise<readonly TrialRow[]> {
+  const where = filter.underWay ? `t.batch = $1 and t.phase not in ('waiting', 'done')` : 't.batch = $1';
+  const rows = await sql.query<Row>(`${SELECT} where ${where} order by t.ordinal`, [batch]);
   return rows.map(trialOf);
 }
 
