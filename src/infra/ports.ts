@@ -1,16 +1,19 @@
+import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
+
+/**
+ * Ports that are kept lie below those that systems give to outgoing connections (from 32768 on Linux, from 49152 on macOS): any connection of the
+ * machine could hold one of the latter at the moment when a service wants it again.
+ */
+const PORTS = { first: 15_000, end: 32_768 } as const;
 
 /** A port of the loopback interface on which nothing listens now. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') throw new Error('the system gave no port number for a loopback socket');
-  return address.port;
+  for (let tries = 0; tries < 200; tries += 1) {
+    const port = randomInt(PORTS.first, PORTS.end);
+    if (await portIsFree(port)) return port;
+  }
+  throw new Error(`no free port of the loopback interface was found between ${PORTS.first} and ${PORTS.end - 1}`);
 }
 
 /** Whether we could listen on this port of the loopback interface. */

@@ -39,7 +39,7 @@ export class ImageUnavailableError extends Error {
   readonly image: string;
 
   constructor(image: string, reason: string) {
-    super(`the container engine answers, but the image ${image} is not there and cannot be pulled: ${reason}; name another in TRIALBED_POSTGRES_IMAGE`);
+    super(`the container engine answers, but the image ${image} is not there and cannot be pulled: ${reason.trim()}; name another in TRIALBED_POSTGRES_IMAGE`);
     this.image = image;
   }
 }

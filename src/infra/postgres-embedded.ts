@@ -23,6 +23,8 @@ export interface EmbeddedPostgresOptions {
    * not that of the machine: for tests.
    */
   readonly fsync?: boolean;
+  /** Hears of the process as soon as it exists, before it is ready. */
+  readonly onProcess?: (process: ServiceProcess) => Promise<void>;
 }
 
 /** A PostgreSQL server of ours, on the loopback interface. */
@@ -77,6 +79,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const deadline = Date.now() + 60_000;
   for (;;) {
     const server = await startProcess(binaries.postgres, args, { logFile: options.logFile, cwd: options.dataFolder, user: user ?? undefined });
+    await options.onProcess?.(server);
     const answer = await firstAnswer(url, server, deadline);
     if (answer === 'accepted') {
       return { url, version: binaries.version, process: server, stop: () => server.stop(['SIGINT', 'SIGQUIT'], 15_000) };

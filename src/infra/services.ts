@@ -1,4 +1,5 @@
-import type { Endpoints, ServiceSettings, TemporalEndpoint, WorldHostConfig } from '../worker/config.ts';
+import { access, constants, mkdir } from 'node:fs/promises';
+import { ConfigError, type Endpoints, type ServiceSettings, type TemporalEndpoint, type WorldHostConfig } from '../worker/config.ts';
 import { type Arrangement, arrange } from './plan.ts';
 import { ensureDatabase } from './postgres-url.ts';
 import type { StartedServices, SupervisorStatus } from './protocol.ts';
@@ -27,7 +28,7 @@ export interface AcquireOptions {
  * Gives the services that the settings ask for, starting what is missing. All processes that name the same home share them; they
  * stop with their last user, however that ends, unless {@link up} keeps them.
  *
- * @throws {ConfigError} the settings contradict each other
+ * @throws {ConfigError} the settings contradict each other, or the home folder cannot be used
  * @throws {ServicesError} a service could not be started
  * @throws {PostgresUnreachableError} a given Postgres does not answer or refuses
  * @throws {TemporalUnreachableError} Temporal does not answer
@@ -35,6 +36,7 @@ export interface AcquireOptions {
  */
 export async function acquireServices(settings: ServiceSettings, options: AcquireOptions = {}): Promise<ServicesLease> {
   const arrangement = arrange(settings);
+  if (!arrangement.allGiven) await requireHome(settings.home);
   const progress = options.progress ?? (() => undefined);
   const given: StartedServices = { storeUrl: null, worlds: null, temporal: null, notes: [] };
   const supervised = arrangement.allGiven ? null : await Supervised.start(arrangement, progress);
@@ -88,6 +90,17 @@ export async function down(settings: Pick<ServiceSettings, 'home'>, options: { r
 /** What runs for the home; null when nothing does. */
 export function status(settings: Pick<ServiceSettings, 'home'>): Promise<SupervisorStatus | null> {
   return supervisorStatus(settings.home);
+}
+
+/** Makes the home folder where it is missing. @throws {ConfigError} where it cannot be made or written */
+async function requireHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true });
+    await access(home, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`the home folder ${home} cannot be used (${reason}); name another in TRIALBED_HOME or with --home`]);
+  }
 }
 
 function endpointsOf(arrangement: Arrangement, settings: ServiceSettings, started: StartedServices): Endpoints {

@@ -52,6 +52,14 @@ export async function startServices(plan: ServicePlan, state: HomeState, report:
   return { started: { ...postgres.value, temporal: temporal.value, notes }, kept, stop };
 }
 
+/** Throws on, but only when the other start has ended: what still starts is not yet known to those who would stop it. */
+function orAfter(other: Promise<unknown> | null): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await other?.catch(() => undefined);
+    throw error;
+  };
+}
+
 class Starter {
   readonly #plan: ServicePlan;
   readonly #state: HomeState;
@@ -72,7 +80,7 @@ class Starter {
     const early = this.#plan.embeddedStore ? this.#embedded() : null;
     // Its failure is met below; without this, one of the container would leave it unhandled.
     early?.catch(() => undefined);
-    const container = wanted ? await this.#container() : null;
+    const container = wanted ? await this.#container().catch(orAfter(early)) : null;
     const worldsEmbedded = this.#plan.worlds !== 'external' && container === null;
     const embedded = await (early ?? (worldsEmbedded ? this.#embedded() : null));
     let storeUrl: string | null = null;
@@ -96,8 +104,9 @@ class Starter {
     const databaseFile = join(home, 'temporal.db');
     const logFile = join(home, 'logs', 'temporal.log');
     await this.#keep('temporal', async () => {
-      const server = await startTemporalServer({ cli: cli.file, port, uiPort, databaseFile, logFile, cwd: home });
-      return this.#processRun('temporal', server.process, server.stop);
+      const onProcess = (process: ServiceProcess): Promise<void> => this.#remember('temporal', process);
+      const server = await startTemporalServer({ cli: cli.file, port, uiPort, databaseFile, logFile, cwd: home, onProcess });
+      return processRun(server.process, server.stop);
     });
     return { address: `127.0.0.1:${port}`, uiUrl: `http://127.0.0.1:${uiPort}` };
   }
@@ -109,11 +118,13 @@ class Starter {
     const port = await this.#port('postgres');
     this.#report.progress('starting the embedded PostgreSQL');
     let url = '';
-    const options = { dataFolder: folder, port, password: this.#state.postgresPassword, logFile: join(this.#plan.home, 'logs', 'postgres.log') };
+    const logFile = join(this.#plan.home, 'logs', 'postgres.log');
+    const onProcess = (process: ServiceProcess): Promise<void> => this.#remember('postgres', process);
+    const options = { dataFolder: folder, port, password: this.#state.postgresPassword, logFile, onProcess };
     await this.#keep('postgres', async () => {
       const server = await startEmbeddedPostgres(options);
       url = server.url;
-      return this.#processRun('postgres', server.process, server.stop);
+      return processRun(server.process, server.stop);
     });
     return url;
   }
@@ -171,12 +182,16 @@ class Starter {
     return port;
   }
 
-  async #processRun(name: string, process: ServiceProcess, stop: () => Promise<void>): Promise<ServiceRun> {
+  /** Before the service is ready: a supervisor that is killed while it waits must leave word of what it started. */
+  async #remember(name: string, process: ServiceProcess): Promise<void> {
     const mark = await startMark(process.pid);
     this.#state.running = this.#state.running.filter((entry) => entry.name !== name);
     if (mark !== null) this.#state.running.push({ name, pid: process.pid, mark });
     writeHomeState(this.#plan.home, this.#state);
-    const ended = process.exited.then(({ code, signal }) => (signal === null ? `exit code ${code}` : `signal ${signal}`));
-    return { id: String(process.pid), ended, stop };
   }
+}
+
+function processRun(process: ServiceProcess, stop: () => Promise<void>): ServiceRun {
+  const ended = process.exited.then(({ code, signal }) => (signal === null ? `exit code ${code}` : `signal ${signal}`));
+  return { id: String(process.pid), ended, stop };
 }

@@ -14,6 +14,8 @@ export interface TemporalServerOptions {
   readonly databaseFile: string | null;
   readonly logFile: string;
   readonly cwd: string;
+  /** Hears of the process as soon as it exists, before it is ready. */
+  readonly onProcess?: (process: ServiceProcess) => Promise<void>;
 }
 
 /** A Temporal development server of ours, on the loopback interface. */
@@ -47,14 +49,25 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
     args.push('--db-filename', options.databaseFile, '--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=OFF');
   }
   const server = await startProcess(options.cli, args, { logFile: options.logFile, cwd: options.cwd });
+  await options.onProcess?.(server);
   const deadline = Date.now() + 60_000;
   while (!(await portAnswers('127.0.0.1', options.port))) {
     if (server.exit() !== null || Date.now() > deadline) {
       await server.stop(['SIGTERM'], 5_000);
       const log = await readFile(options.logFile, 'utf8').catch(() => '');
-      throw new TemporalStartError(options.logFile, log.trim().split('\n').at(-1) ?? 'it said nothing');
+      throw new TemporalStartError(options.logFile, reasonOf(log.trim().split('\n').at(-1) ?? ''));
     }
     await sleep(50);
   }
   return { address: `127.0.0.1:${options.port}`, process: server, stop: () => server.stop(['SIGTERM', 'SIGINT'], 15_000) };
+}
+
+/** The message of a line of the server's log, which is JSON, or the line itself. */
+function reasonOf(line: string): string {
+  try {
+    const { message, msg } = JSON.parse(line) as { readonly message?: unknown; readonly msg?: unknown };
+    return String(message ?? msg ?? line);
+  } catch {
+    return line === '' ? 'it said nothing' : line;
+  }
 }

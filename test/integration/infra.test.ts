@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -193,4 +193,37 @@ test('a command with other settings is refused while services run', async () => 
   await using lease = await acquireServices(settings);
   expect(lease.notes).toEqual([]);
   await expect(acquireServices({ ...settings, postgres: 'container' })).rejects.toMatchObject({ code: 'services_differ' });
+});
+
+test('a container that cannot be had, where it was demanded, leaves no embedded server behind', async () => {
+  const demanded = { ...settings, postgres: 'container', postgresImage: 'trialbed.invalid/none:1' } as const;
+  await expect(acquireServices(demanded)).rejects.toThrow(/container/);
+  expect(await status({ home })).toBeNull();
+  // PostgreSQL removes this file when it ends.
+  await expect(access(join(home, 'postgres', 'postmaster.pid'))).rejects.toMatchObject({ code: 'ENOENT' });
+  await (await acquireServices(settings)).release();
+});
+
+test('what a supervisor had begun to start when it was killed is ended by the next', async () => {
+  const lease = acquireServices(settings);
+  let begun: readonly { readonly name: string; readonly pid: number }[] = [];
+  await eventually(async () => {
+    const state = JSON.parse(await readFile(join(home, 'services.json'), 'utf8').catch(() => '{}')) as { readonly running?: typeof begun };
+    begun = state.running ?? [];
+    return begun.some(({ name }) => name === 'postgres');
+  });
+  const supervisor = await status({ home });
+  expect(supervisor?.started).toBeNull();
+  process.kill(supervisor?.pid ?? Number.NaN, 'SIGKILL');
+  await using _ = await lease;
+  expect(await alive(begun.map(({ pid }) => pid))).toEqual([]);
+});
+
+test('a home that cannot be written is a matter of configuration, and nothing is started', async () => {
+  const file = join(home, 'file');
+  await writeFile(file, '');
+  await expect(acquireServices({ ...settings, home: join(file, 'home') })).rejects.toMatchObject({
+    code: 'config',
+    message: expect.stringContaining('TRIALBED_HOME'),
+  });
 });
