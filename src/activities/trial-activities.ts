@@ -1,6 +1,5 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
-import type { TrialSummary } from '../domain/trial.ts';
 import { grade } from '../domain/grading/grade.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { printable } from '../domain/text/bounded.ts';
@@ -39,9 +38,11 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     async beginAttempt({ trial, attempt }) {
       const row = await store.trial(trial);
       const done = row?.summary && row.summary.ending !== 'infra_error' && row.summary.ending !== 'cancelled' ? row.summary : null;
+      // Nothing more can go wrong with it, such as an environment that has changed since.
+      if (done) return { ...NOTHING_TO_DO, done };
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
-      if (row && !done) await store.beginAttempt(trial, attempt, services.now().toISOString());
-      return planOf(await contexts.get(trial), done);
+      if (row) await store.beginAttempt(trial, attempt, services.now().toISOString());
+      return planOf(await contexts.get(trial));
     },
 
     async setPhase({ trial, attempt, phase }) {
@@ -157,7 +158,10 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   return gradeOf(verdict);
 }
 
-function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSummary | null): AttemptPlan {
+/** Plan of a trial that has its result. */
+const NOTHING_TO_DO = { agent: 'script', tools: {}, budget: { calls: 0, wallMs: 0, turns: 0 }, keep: 'never', slowWorld: false } as const;
+
+function planOf({ environment, batch, kase, agent }: TrialContext): AttemptPlan {
   const tools: Record<string, ToolPlan> = {};
   for (const tool of environment.environment.tools) {
     tools[tool.name] = {
@@ -169,7 +173,7 @@ function planOf({ environment, batch, kase, agent }: TrialContext, done: TrialSu
     };
   }
   return {
-    done,
+    done: null,
     agent: agent.kind === 'module' ? 'module' : 'script',
     tools,
     budget: kase.budget,

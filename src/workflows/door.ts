@@ -36,8 +36,15 @@ export class Door {
   /** The tool whose call ended the agent's work. */
   private endedBy: string | null = null;
 
+  /** Resolves for calls that are still in flight after the door was closed. */
+  private readonly cutOff: Promise<null>;
+  private cut: () => void = () => {};
+
   constructor(options: DoorOptions) {
     this.options = options;
+    this.cutOff = new Promise((resolve) => {
+      this.cut = () => resolve(null);
+    });
   }
 
   /** Calls accepted so far, refused ones included. */
@@ -82,6 +89,7 @@ export class Door {
       this.note(call, seq, position, 'unknown', { code: 'cut_off', message: 'The trial ended while the call was in flight.' }, false);
     }
     this.pending.clear();
+    this.cut();
     this.notes.sort((a, b) => a.seq - b.seq);
   }
 
@@ -106,12 +114,13 @@ export class Door {
     const position = (this.positions.get(call.tool) ?? 0) + 1;
     this.positions.set(call.tool, position);
     this.pending.set(call.id, { call, seq, position });
-    const outcome = await this.options.dispatch(call, tool, position).catch((error: unknown): OperationOutcome<unknown> => {
+    const dispatched = this.options.dispatch(call, tool, position).catch((error: unknown): OperationOutcome<unknown> => {
       this.broken ??= error;
       return { state: 'unknown', reason: 'indefinite', problem: { code: 'harness', message: 'The test bed could not carry out the call.' }, disturbed: true };
     });
+    const outcome = await Promise.race([dispatched, this.cutOff]);
     // Cut off by `close`: it has been noted as unknown, and a reply that comes now is too late to be told.
-    if (!this.pending.delete(call.id)) return { operation: call.id, state: 'unknown', problem: null };
+    if (outcome === null || !this.pending.delete(call.id)) return { operation: call.id, state: 'unknown', problem: null };
     const problem = outcome.state === 'committed' ? null : outcome.problem;
     this.note(call, seq, position, outcome.state, problem, outcome.disturbed);
     if (tool.ends && outcome.state === 'committed') this.endedBy ??= call.tool;

@@ -1,5 +1,7 @@
 import {
+  allHandlersFinished,
   CancellationScope,
+  condition,
   isCancellation,
   log,
   proxyActivities,
@@ -47,6 +49,8 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
     const summary = await run.attempt(attempt);
     const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
     if (another) continue;
+    // Whoever waits for a call must hear of its end, and not that the workflow is gone.
+    if (!allHandlersFinished()) await condition(allHandlersFinished, DRAIN_MS);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.ending, value: summary.ending }]);
     return summary;
   }
@@ -125,7 +129,13 @@ class TrialRun {
           if (end && door) {
             await this.enter('grade');
             grade = await short.gradeTrial({ ...at, ending: end.ending, problem: end.problem, operations: door.notes });
-            if (plan?.keep === 'always' || (plan?.keep === 'failed' && grade.pass !== 'pass')) snapshot = await short.keepWorld(at);
+            if (plan?.keep === 'always' || (plan?.keep === 'failed' && grade.pass !== 'pass')) {
+              // What is kept for a closer look decides nothing.
+              snapshot = await short.keepWorld(at).catch((error: unknown) => {
+                log.warn('the snapshot could not be kept', { ...ref, error: String(error) });
+                return null;
+              });
+            }
           }
         } catch (error) {
           ending = 'infra_error';

@@ -45,6 +45,17 @@ describe('an agent that breaks its protocol has an error of its own, and the wor
   });
 });
 
+it('a call that outlives its agent is cut off: the trial ends, and whoever waited for the call is told', async () => {
+  const trial = await suites.run(misbehaves('an exit while a long call is in flight'));
+  expect(trial).toMatchObject({ ending: 'agent_error', attempt: 1 });
+  expect((await suites.record(trial)).operations).toMatchObject([{ told: 'unknown', known: 'failed', problem: { code: 'cut_off' } }]);
+  const { events } = await testbed.root.temporal.workflow.getHandle(trial.trial).fetchHistory();
+  const count = (attributes: 'workflowExecutionUpdateAcceptedEventAttributes' | 'workflowExecutionUpdateCompletedEventAttributes') =>
+    events?.filter((event) => event[attributes]).length;
+  expect(count('workflowExecutionUpdateAcceptedEventAttributes')).toBe(1);
+  expect(count('workflowExecutionUpdateCompletedEventAttributes')).toBe(1);
+});
+
 it('a tool that fails with the code of the budget does not end the conversation', async () => {
   const refuse = { tool: 'refuse', args: { length: 5, code: 'budget_exhausted' } };
   const trial = await suites.run(moduleAgent('calls.ts', { calls: [refuse, refuse] }));
