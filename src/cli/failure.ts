@@ -30,8 +30,13 @@ async function hintFor(host: Host, args: readonly string[], thrown: unknown, fai
   if (failure.unexpected)
     return `This is an error of trialbed itself. ${await keepStack(host, args, thrown)} A batch that ran stays as it is: the same command goes on with it.`;
   if (failure.exit === EXIT.infrastructure) return '"trialbed doctor" shows what was found, what is missing, and how to get it.';
-  if (failure.message.startsWith('unknown command')) return '"trialbed --help" lists the commands.';
-  if (failure.code === 'usage' && args[0] !== undefined && /^[a-z]+$/.test(args[0])) return `"trialbed ${args[0]} --help" shows what it takes.`;
+  const [command, below] = args;
+  if (failure.message.startsWith('unknown command')) return `"trialbed${command === 'import' ? ' import' : ''} --help" lists the commands.`;
+  if (failure.code === 'usage' && command !== undefined && /^[a-z]+$/.test(command)) {
+    // Of the commands only this one has others below it.
+    const name = command === 'import' && below !== undefined && /^[a-z-]+$/.test(below) && !below.startsWith('-') ? `${command} ${below}` : command;
+    return `"trialbed ${name} --help" shows what it takes.`;
+  }
   return null;
 }
 

@@ -25,9 +25,9 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
   using interruption = new Interruption(host, 'the batch stays as it is; the same command goes on from here');
   const display = displayFor(host, flags.json === true);
   try {
-    await using client = await host.connect(settingsOf(host, flags, (line) => display.log(line)));
+    await using client = await interruption.over(host.connect(settingsOf(host, flags, (line) => display.log(line))));
     if (interruption.signal !== null) return interruption.exit;
-    const handle = await client.run(request);
+    const handle = await interruption.over(client.run(request));
     const finished = await followEvents(handle, interruption, (event) => display.event(event));
     if (finished === null) {
       await handle.interrupt();

@@ -1,4 +1,4 @@
-import { EXIT } from './exit.ts';
+import { EXIT, InterruptedError } from './exit.ts';
 import { type Host, note } from './host.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM';
@@ -32,6 +32,15 @@ export class Interruption implements Disposable {
   /** The signal that came, or null. */
   get signal(): Signal | null {
     return this.#signal;
+  }
+
+  /** Waits for work that a signal may break off, in us or in a process of ours: what it then throws is no news. @throws {InterruptedError} */
+  async over<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      throw this.#signal === null ? error : new InterruptedError(this.exit);
+    }
   }
 
   /** Exit code of a process that this signal ended. */

@@ -14,6 +14,7 @@ interface LineWidths {
 
 /** Shares the columns of a terminal out. */
 function lineWidths(columns: number): LineWidths {
+  if (columns < 72) return { kase: Math.max(8, columns - 40), agent: 9, ending: 11, verdict: 12, why: 0 };
   const narrow = columns < 100;
   const kase = narrow ? 24 : 34;
   const agent = narrow ? 12 : 16;
@@ -27,7 +28,7 @@ export function headLine(columns: number): string {
   return cells(['case', 'agent', 'ending', 'verdict', 'why'], columns).join('  ').trimEnd();
 }
 
-/** A finished trial on one line, never wider than the terminal where the terminal has 80 columns or more. */
+/** A finished trial on one line, never wider than the terminal where the terminal has 48 columns or more. */
 export function trialLine(trial: TrialSummary, columns: number, paint: Paint): string {
   const state = trialState(trial);
   const verdict = state === 'infra' ? 'not scored' : state === 'cancelled' ? '' : state;

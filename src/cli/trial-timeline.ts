@@ -56,8 +56,14 @@ function headLines({ trial, kase, record, attempts }: TrialView, { paint }: Page
     paint('bold', plainText(`${trial.caseId} by ${trial.agentName}, repetition ${trial.repetition}: ${stands}`)),
     plainText(kase.title),
     '',
-    ...facts.filter((fact): fact is [string, string] => fact[1] !== null).map(([name, value]) => `${name.padEnd(10)}${plainText(value)}`),
+    ...facts.filter((fact): fact is [string, string] => fact[1] !== null).flatMap(([name, value]) => factLines(name, value)),
   ];
+}
+
+/** A problem may carry a stack: its lines stand below each other. */
+function factLines(name: string, value: string): string[] {
+  const [first = '', ...rest] = plainText(value, { lines: 'keep' }).split('\n');
+  return [`${name.padEnd(10)}${first}`, ...rest.map((line) => `${''.padEnd(10)}${line}`)];
 }
 
 function messageLines(message: Message, { columns, paint }: Page): string[] {
@@ -127,7 +133,7 @@ function mailText(mail: MailEffect): string {
 
 function attemptLines({ attempts }: TrialView): string[] {
   return attempts.map((attempt) => {
-    const problem = attempt.problem ? `: ${attempt.problem.code}: ${attempt.problem.message}` : '';
+    const problem = attempt.problem ? `: ${attempt.problem.code}: ${attempt.problem.message.split('\n', 1).join('')}` : '';
     const world = attempt.world ? `, world ${attempt.world.id} on ${attempt.world.host}` : '';
     return plainText(
       `${attempt.attempt}  ${attempt.ending ?? 'open'}${attempt.counts ? ', counts' : ''}, from ${attempt.startedAt} to ${attempt.endedAt ?? 'now'}${world}${problem}`,

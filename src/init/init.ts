@@ -26,11 +26,24 @@ class InitConflictError extends Error {
   }
 }
 
+/** The folder cannot be made or written. Nothing was written. */
+class InitFolderError extends Error {
+  override readonly name = 'InitFolderError';
+  readonly code = 'init_folder';
+
+  constructor(dir: string, cause: unknown) {
+    super(`nothing was written, since ${dir} cannot be used as a folder (${cause instanceof Error ? cause.message : String(cause)}); choose another`, {
+      cause,
+    });
+  }
+}
+
 /**
  * Writes a small project that works: an environment of two tables and three tools, a suite with one case, and an agent in TypeScript. The folder is
  * made where missing. Overwrites nothing.
  *
  * @throws {InitConflictError} when one of its files exists; nothing is written then.
+ * @throws {InitFolderError} when the folder cannot be made or written.
  */
 export async function initProject(dir: string): Promise<InitResult> {
   const target = resolve(dir);
@@ -38,6 +51,7 @@ export async function initProject(dir: string): Promise<InitResult> {
   for (const { to } of TEMPLATE) if (await exists(join(target, to))) present.add(to);
   const conflicts = TEMPLATE.filter((file) => present.has(file.to) && !file.mayStay).map((file) => file.to);
   if (conflicts.length > 0) throw new InitConflictError(target, conflicts);
+  await requireFolder(target);
   const written: string[] = [];
   for (const { from, to } of TEMPLATE) {
     if (present.has(to)) continue;
@@ -64,6 +78,15 @@ const TEMPLATE: readonly { readonly from: string; readonly to: string; readonly 
   { from: 'package.json.template', to: 'package.json', mayStay: true },
   { from: 'gitignore', to: '.gitignore', mayStay: true },
 ];
+
+async function requireFolder(dir: string): Promise<void> {
+  try {
+    await mkdir(dir, { recursive: true });
+    await access(dir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new InitFolderError(dir, error);
+  }
+}
 
 async function exists(path: string): Promise<boolean> {
   return await access(path).then(

@@ -24,11 +24,14 @@ export interface YamlFile {
 /** A file that people write by hand is smaller than this; in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 64;
+const MAX_SYNTAX_PROBLEMS = 3;
+/** Of the text of the file, a message about its syntax quotes no more than this, in characters. */
+const MAX_QUOTED = 160;
 const TOO_DEEP = `the file is nested deeper than ${MAX_DEPTH} levels`;
 /** Aliases may multiply what a file says at most so often, so that a small file cannot become a huge value. */
 const MAX_ALIASES = 100;
 
-/** Reads a file of one YAML 1.2 mapping in UTF-8. @throws {SuiteFileError} that lists every syntax problem found. */
+/** Reads a file of one YAML 1.2 mapping in UTF-8. @throws {SuiteFileError} that lists the first syntax problems. */
 export async function readYaml(file: string): Promise<YamlFile> {
   return parseYaml(file, await readText(file));
 }
@@ -44,7 +47,8 @@ export function parseYaml(file: string, text: string): YamlFile {
   const problems = [...document.errors, ...document.warnings].map((error) => problemAt(error.pos[0], syntaxMessage(error.code, error.message)));
   const deep = problems.find((problem) => problem.message === TOO_DEEP);
   if (deep !== undefined) throw new SuiteFileError([deep]);
-  if (problems.length > 0) throw new SuiteFileError(problems);
+  // After the first of them a reader of YAML only guesses.
+  if (problems.length > 0) throw new SuiteFileError(problems.slice(0, MAX_SYNTAX_PROBLEMS));
   if (document.directives.yaml.version !== '1.2')
     throw new SuiteFileError([problemAt(0, 'the file asks for another version of YAML than 1.2; remove the "%YAML" line')]);
   const root = document.contents;
@@ -172,8 +176,12 @@ function syntaxMessage(code: string, message: string): string {
       return 'a key must be plain text';
     default:
       if (message.includes('Maximum call stack')) return TOO_DEEP;
-      return `not valid YAML: ${message.replaceAll(/\s+/g, ' ')}`;
+      return `not valid YAML: ${cut(message.replaceAll(/\s+/g, ' '))}`;
   }
+}
+
+function cut(text: string): string {
+  return text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text;
 }
 
 function offsetOf(document: Document.Parsed, root: Node, path: Path): { readonly value: number; readonly key: number } {

@@ -38,6 +38,17 @@ describe('which code an error ends the process with', () => {
   });
 });
 
+test.each([
+  [['import', 'workbench', 'x'], 'trialbed import workbench --help'],
+  [['import', 'workbnch'], 'trialbed import --help'],
+  [['run'], 'trialbed run --help'],
+  [['runn'], 'trialbed --help'],
+])('%j points to the help of that command', async (args, hint) => {
+  const host = new TestHost();
+  expect(await runCommandLine(args, host)).toBe(2);
+  expect(host.stderr).toContain(`"${hint}"`);
+});
+
 test('an error of infrastructure points to doctor', async () => {
   const host = new TestHost({ client: systemError('ECONNREFUSED') });
   expect(await runCommandLine(['ps'], host)).toBe(3);

@@ -44,3 +44,11 @@ test('one file in the way is enough to write nothing; a package.json may stay', 
   expect(result.kept).toEqual(['package.json']);
   expect(await readFile(join(dir, 'package.json'), 'utf8')).toBe('{"name":"mine"}');
 });
+
+test('a file in the place of the folder is told as such', async () => {
+  const dir = await folder();
+  await writeFile(join(dir, 'mine'), '');
+  const host = new TestHost({ cwd: dir });
+  expect(await runCommandLine(['init', 'mine'], host)).toBe(2);
+  expect(host.stderr).toContain('cannot be used as a folder');
+});

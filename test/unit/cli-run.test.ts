@@ -112,13 +112,13 @@ describe('run for people', () => {
     expect(host.stdout).toContain('trialbed show b1-a-hasty-1');
   });
 
-  test('a terminal without colours gets the table without colours, and its cursor back', async () => {
-    const host = new TestHost({ client: client(TRIALS), terminal: { columns: 80 } });
+  test.each([80, 60, 48])('a terminal of %i columns without colours gets the table without colours, and its cursor back', async (columns) => {
+    const host = new TestHost({ client: client(TRIALS), terminal: { columns } });
     await runCommandLine(['run', 'support-desk', '--report', await folder()], host);
     expect(host.stdout).not.toMatch(/\u001b\[\d+m/);
     expect(host.stdout.lastIndexOf('\u001b[?25h')).toBeGreaterThan(host.stdout.lastIndexOf('\u001b[?25l'));
     const lines = host.stdout.split('\n').map((line) => line.replace(/\u001b\[[?\d]*[A-Za-z]|\r/g, ''));
-    const wide = lines.filter((line) => displayWidth(line) > 80 && !line.startsWith('report:'));
+    const wide = lines.filter((line) => displayWidth(line) > columns && !/^(report|timeline)/.test(line));
     expect(wide).toEqual([]);
   });
 
@@ -130,6 +130,19 @@ describe('run for people', () => {
 });
 
 describe('Ctrl-C', () => {
+  test('what it breaks off while a batch starts is no failure of the services', async () => {
+    const host = new TestHost({
+      client: {
+        run: async () => {
+          host.signal('SIGINT');
+          throw Object.assign(new Error('the worker could not start (SIGINT)'), { code: 'worker_ended' });
+        },
+      },
+    });
+    expect(await runCommandLine(['run', 'support-desk', '--report', await folder()], host)).toBe(130);
+    expect(host.stderr).not.toContain('error:');
+  });
+
   test('the first one interrupts the batch, says how to go on, and exits 130', async () => {
     const interrupted: string[] = [];
     const host = new TestHost({ client: client(TRIALS, { hangs: true, interrupted: () => interrupted.push('b1') }) });

@@ -39,6 +39,12 @@ describe('what is no YAML file of ours is refused with its place', () => {
     expect(await problems(bomb)).toEqual([expect.stringContaining('repeat too much')]);
   });
 
+  test('of a file that is no YAML at all: the first places, each with a short quotation', async () => {
+    const found = await problems(`\`\`\`sh\n${'npm test # and more\n'.repeat(50)}\`\`\`\n${'word '.repeat(500)}: x\n`.repeat(3));
+    expect(found.length).toBeLessThanOrEqual(3);
+    expect(found.filter((line) => line.length > 250)).toEqual([]);
+  });
+
   test('several problems of one file are told together', async () => {
     expect(await problems('a: .inf\nb: .nan\n')).toHaveLength(2);
   });

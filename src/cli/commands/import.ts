@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { Option } from 'commander';
 import { plainText } from '../../report/plain-text.ts';
 import { type AddCommand, common } from '../command.ts';
@@ -79,5 +79,6 @@ function tell(host: Host, flags: CommonFlags, result: Imported, ms: number): num
     host,
     plainText(`${result.cases} cases in ${result.suite}: ${result.written} files written, ${result.unchanged} unchanged, ${result.kept.length} left alone`),
   );
+  print(host, plainText(`next: trialbed run ${JSON.stringify(dirname(result.suite))} --agent reference`));
   return EXIT.ok;
 }

@@ -11,6 +11,9 @@ import { Interruption } from '../interruption.ts';
 import { positiveInteger } from '../options.ts';
 import { Progress } from '../progress.ts';
 
+/** Names of the formats; reading them is no matter of the command line. */
+const FORMATS = ['workbench-runs', 'workbench-mutations', 'tau-bench-runs', 'tau-bench-mutations'];
+
 /** `trialbed regrade BATCH`, `trialbed regrade --from FORMAT FILE --data DIR`. */
 export const addRegrade: AddCommand = (program, { host, action }) => {
   const command = program
@@ -21,9 +24,10 @@ export const addRegrade: AddCommand = (program, { host, action }) => {
         'With --from: make the calls of runs that others recorded again in fresh worlds, grade what results, and compare with the published verdicts.',
     )
     .argument('<what>', 'id of a batch; with --from the file of the runs')
-    .addOption(new Option('--from <format>', 'how the file of recorded runs is written').choices(['workbench-runs', 'workbench-mutations']))
+    .addOption(new Option('--from <format>', 'how the file of recorded runs is written').choices(FORMATS))
     .option('--data <dir>', 'with --from: folder with the data of the originals')
-    .option('--limit <n>', 'with --from: only the first lines of the file', positiveInteger)
+    .option('--model <name>', 'with --from: who ran, where the file does not say it (default: as the file is called)')
+    .option('--limit <n>', 'with --from: only the first lines (or entries) of the file', positiveInteger)
     .option('--concurrency <n>', 'with --from: runs in flight (default: 4)', positiveInteger)
     .action(
       action((what: string, flags: RegradeFlags) => (flags.from === undefined ? regradeBatch(host, what, flags) : regradeFile(host, what, flags.from, flags))),
@@ -38,12 +42,13 @@ export const addRegrade: AddCommand = (program, { host, action }) => {
 interface RegradeFlags extends CommonFlags {
   readonly from?: string;
   readonly data?: string;
+  readonly model?: string;
   readonly limit?: number;
   readonly concurrency?: number;
 }
 
 async function regradeBatch(host: Host, batch: string, flags: RegradeFlags): Promise<number> {
-  const foreign = (['data', 'limit', 'concurrency'] as const).filter((name) => flags[name] !== undefined);
+  const foreign = (['data', 'model', 'limit', 'concurrency'] as const).filter((name) => flags[name] !== undefined);
   if (foreign.length > 0) throw new UsageError(`--${foreign.join(', --')} belong${foreign.length === 1 ? 's' : ''} to --from, which is not given`);
   const report = await withClient(host, flags, (client) => client.regrade(batch));
   if (flags.json) {
@@ -68,6 +73,7 @@ async function regradeFile(host: Host, file: string, from: string, flags: Regrad
     from,
     file: resolve(host.cwd, file),
     data: resolve(host.cwd, flags.data),
+    ...(flags.model !== undefined && { model: flags.model }),
     ...(flags.limit !== undefined && { limit: flags.limit }),
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
   });

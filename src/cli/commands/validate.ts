@@ -58,13 +58,14 @@ function validationLines(report: ValidationReport, cwd: string, paint: Paint): s
     for (const result of mutants.filter((m) => m.ok && m.explained !== null))
       lines.push(paint('dim', plainText(`        ${result.variant} passes, explained: ${result.explained}`)));
   }
+  const casesText = report.cases === 1 ? '1 case' : `${report.cases} cases`;
   if (report.mutants > 0) {
     lines.push(
       '',
-      `${report.cases} cases, ${report.mutants} mutants: ${report.killed} killed, ${report.explained} explained, ${report.survived} survived; kill rate ${(report.killRate * 100).toFixed(1)} %`,
+      `${casesText}, ${report.mutants} mutants: ${report.killed} killed, ${report.explained} explained, ${report.survived} survived; kill rate ${(report.killRate * 100).toFixed(1)} %`,
     );
   } else {
-    lines.push('', `${report.cases} cases`);
+    lines.push('', casesText);
   }
   lines.push(report.ok ? paint('green', 'the suite is valid') : paint('red', 'the suite is not valid'));
   return lines;
