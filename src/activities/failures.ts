@@ -1,4 +1,4 @@
-import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure, TemporalFailure } from '@temporalio/common';
 import { printable } from '../domain/text/bounded.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { FencedError, WorldGoneError } from '../environments/world.ts';
@@ -19,7 +19,9 @@ export function toFailure(error: unknown): Error {
   if (error instanceof Error && isServiceLoss(error)) return ApplicationFailure.nonRetryable(messageOf(error), FAILURE.infrastructure);
   if (error instanceof ToolFailure) {
     const details = error.retryAfterSeconds === undefined ? [] : [{ retryAfterSeconds: error.retryAfterSeconds }];
-    return ApplicationFailure.create({ message: messageOf(error), type: printable(error.code), nonRetryable: true, details });
+    // What a tool refuses is an answer, and no trouble that a log has to show.
+    const category = ApplicationFailureCategory.BENIGN;
+    return ApplicationFailure.create({ message: messageOf(error), type: printable(error.code), nonRetryable: true, details, category });
   }
   if (error instanceof WorldGoneError) return ApplicationFailure.nonRetryable(error.message, FAILURE.worldGone);
   if (error instanceof FencedError) return ApplicationFailure.nonRetryable(error.message, FAILURE.fenced);

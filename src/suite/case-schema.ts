@@ -3,9 +3,12 @@ import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../dom
 import { columns, effectPattern, textRule } from './matcher-schema.ts';
 import { duration, instant, jsonObject, stepName, text, zone } from './values.ts';
 
+/** Temporal takes 2,000 Updates of one workflow, and each call of a module agent is one; an attempt that is repeated adds its own. */
+const MAX_CALLS = 1_500;
+
 /** Tool calls, time and turns; what is not named is the suite's, else the default. */
 export const budget = z.strictObject({
-  calls: z.int().min(0).max(10_000).meta({ description: 'Tool calls, refused ones included. Default 30.' }).optional(),
+  calls: z.int().min(0).max(MAX_CALLS).meta({ description: 'Tool calls, refused ones included. At most 1,500. Default 30.' }).optional(),
   wall: duration.meta({ description: "Time for the agent's part, such as 60s or 5m. Default 5m." }).optional(),
   turns: z.int().min(1).max(1000).meta({ description: 'Turns of the conversation. Default: as many as the case has messages.' }).optional(),
 });

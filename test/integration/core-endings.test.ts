@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import type { TrialSummary } from '../../src/domain/trial.ts';
+import { run } from '../../src/client/run.ts';
+import { startTrialWorker } from '../../src/worker/root.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { type Blobs, blobs } from './core-trials.ts';
 
@@ -19,20 +20,31 @@ afterAll(async () => {
   await testbed[Symbol.asyncDispose]();
 });
 
-/** Runs the workflow of a trial once more, as a launcher does that does not know of its end. */
-const again = (trial: TrialSummary): Promise<TrialSummary> =>
-  testbed.root.temporal.workflow.execute('trial', {
-    workflowId: trial.trial,
-    taskQueue: testbed.config.taskQueue,
-    args: [{ trial: trial.trial, batch: trial.batch, case: trial.case, agent: trial.agent, firstAttempt: 2, retries: 2 }],
-  });
-
 it('a trial that has its result keeps it, even when it is started again under an environment that has changed', async () => {
-  const trial = await suites.run({ kind: 'do-nothing' });
-  await sql.query(`update trialbed.batches set environment = (environment::jsonb || '{"generation": "another"}')::json where id = $1`, [trial.batch]);
-  expect(await again(trial)).toEqual(trial);
-  expect(await testbed.root.store.trial(trial.trial)).toMatchObject({ attempt: 1, summary: { ending: 'completed', pass: 'pass' } });
-  expect(await testbed.root.store.attempts(trial.trial)).toHaveLength(1);
+  await using bed = await startTestbed(inject('services'), { worker: false });
+  await using own = await blobs(bed, 'core-endings');
+  const handle = await run(bed.root, { ...(await own.write({ kind: 'do-nothing' })), keep: 'never' }, new Promise(() => {}));
+  const first = await startTrialWorker(bed.root);
+  await handle.result();
+  // The next worker has not read the batch yet.
+  await first[Symbol.asyncDispose]();
+  await using client = new AsyncDisposableStack();
+  const store = new pg.Client({ connectionString: bed.config.store.url });
+  await store.connect();
+  client.defer(() => store.end());
+  await store.query(`update trialbed.batches set environment = (environment::jsonb || '{"generation": "another"}')::json`);
+
+  await using _second = await startTrialWorker(bed.root);
+  const [trial] = await bed.root.store.trials(handle.id);
+  const again = await bed.root.temporal.workflow.execute('trial', {
+    workflowId: trial?.id ?? '',
+    taskQueue: bed.config.taskQueue,
+    args: [{ trial: trial?.id, batch: handle.id, case: trial?.caseId, agent: trial?.agentName, firstAttempt: 2, retries: 2 }],
+  });
+  expect(again).toEqual(trial?.summary);
+  expect(again).toMatchObject({ ending: 'completed', pass: 'pass' });
+  expect(await bed.root.store.trial(trial?.id ?? '')).toEqual(trial);
+  expect(await bed.root.store.attempts(trial?.id ?? '')).toHaveLength(1);
 });
 
 it('state that a case cannot set is not tried again: the next world would refuse it too', async () => {
