@@ -1,5 +1,5 @@
 import { lstat, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { skipTitle } from '../harness/requirements.ts';
 import { jsonLines } from './cli-process.ts';
@@ -63,6 +63,28 @@ describe('the package, installed from its archive in an empty folder', { timeout
       if ([text, ...maps].some((part) => part.includes(ROOT) || part.includes(ROOT.slice(0, -1)))) naming.push(file);
     }
     expect(naming).toEqual([]);
+  });
+
+  test('every import of a file of its own names a file that is in it', async () => {
+    const folder = join(place.path, 'node_modules', 'trialbed');
+    const there = new Set(await filesBelow(folder));
+    const imports = new Map<string, string[]>();
+    for (const file of there) {
+      if (!file.endsWith('.js')) continue;
+      const text = await readFile(join(folder, file), 'utf8');
+      const named = [
+        ...text.matchAll(
+          /^(?:import|export)\b[^;'"]*?\bfrom ['"](\.[^'"]+)['"]|^import ['"](\.[^'"]+)['"]|^(?! *(?:\/\/|\*|\/\*)).*?\bimport\(['"](\.[^'"]+)['"]\)/gm,
+        ),
+      ];
+      imports.set(
+        file,
+        named.map(([, ...places]) => join(dirname(file), places.find((place) => place !== undefined) ?? '')),
+      );
+    }
+    expect(imports.get('dist/cli/commands/worker.js')).toContain('dist/worker/main.js');
+    const missing = [...imports].flatMap(([file, named]) => named.filter((name) => !there.has(name)).map((name) => `${file}: ${name}`));
+    expect(missing).toEqual([]);
   });
 
   describe.skipIf(!older.met)(skipTitle('on an older Node', older), () => {

@@ -13,11 +13,7 @@ export const addWorker: AddCommand = (program, { host, action }) => {
     )
     .action(
       action(async (flags: CommonFlags) => {
-        const [{ acquireServices }, { readConfig, readSettings }, { runWorker }] = await Promise.all([
-          import('../../infra/services.ts'),
-          import('../../worker/config.ts'),
-          import('../../worker/main.ts'),
-        ]);
+        const { acquireServices, readConfig, readSettings, runWorker } = await parts();
         const stop = new AbortController();
         using _signals = host.onSignal((signal) => {
           if (stop.signal.aborted) return host.kill(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
@@ -43,3 +39,16 @@ export const addWorker: AddCommand = (program, { host, action }) => {
     );
   common(command, ['worker', 'worker --json'], 'Where the services are is read from the environment; see "trialbed doctor".');
 };
+
+/**
+ * What only a worker needs, and takes most of a second to load. In a function of its own, because TypeScript leaves the `.ts` of such imports as it
+ * is in a function that has a `using`.
+ */
+async function parts() {
+  const [{ acquireServices }, { readConfig, readSettings }, { runWorker }] = await Promise.all([
+    import('../../infra/services.ts'),
+    import('../../worker/config.ts'),
+    import('../../worker/main.ts'),
+  ]);
+  return { acquireServices, readConfig, readSettings, runWorker };
+}
