@@ -77,13 +77,15 @@ export interface RegradeReport {
 
 /** Which recorded runs to make again. */
 export interface RegradeRunsRequest {
-  /** How the file is written: `workbench-runs`, `workbench-mutations`. */
+  /** How the file is written: `workbench-runs`, `workbench-mutations`, `tau-bench-runs`, `tau-bench-mutations`. */
   readonly from: string;
   /** File of the runs; a relative path is taken from the working folder. */
   readonly file: string;
   /** Folder with the data of the originals, of which the worlds are made. */
   readonly data: string;
-  /** Only the first lines of the file. Default: all. */
+  /** Who ran, where the file does not say it. Default: as the file is called. */
+  readonly model?: string;
+  /** Only the first lines (or entries) of the file. Default: all. */
   readonly limit?: number;
   /** Runs in flight, each in a world of its own. Default 4. */
   readonly concurrency?: number;

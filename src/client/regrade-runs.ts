@@ -13,8 +13,9 @@ const CONCURRENCY = 4;
 export async function regradeRecorded(root: Root, request: RegradeRunsRequest): Promise<AgreementReport> {
   const startedAt = performance.now();
   const format = runFormat(request.from);
-  const runs = await format.read(resolve(request.file), request.limit ?? null);
-  const environment = await root.loadEnvironment(format.environment(resolve(request.data)));
+  const data = resolve(request.data);
+  const runs = await format.read(resolve(request.file), { limit: request.limit ?? null, data, model: request.model ?? null });
+  const environment = await root.loadEnvironment(format.environment(data));
   const graded = await regradeRuns(servicesOf(root), {
     format,
     runs,

@@ -62,6 +62,8 @@ export interface GradedRun {
   readonly byRules: ReferenceVerdict;
   /** How the end state differs from that of the solution. */
   readonly differences: readonly string[];
+  /** Texts that the task wants to be said to the user, and were not; absent where the format knows no such thing. */
+  readonly unsaid?: readonly string[];
   /** The verdict of the product. */
   readonly product: { readonly pass: Judgement; readonly failures: readonly ProductFailure[] };
 }

@@ -1,8 +1,10 @@
 import { RecordedRunsError, type RunFormat } from './run.ts';
+import { tauBenchMutations } from './tau-bench-mutations.ts';
+import { tauBenchRuns } from './tau-bench-runs.ts';
 import { workbenchMutations } from './workbench-mutations.ts';
 import { workbenchRuns } from './workbench-runs.ts';
 
-const FORMATS: readonly RunFormat[] = [workbenchRuns, workbenchMutations];
+const FORMATS: readonly RunFormat[] = [workbenchRuns, workbenchMutations, tauBenchRuns, tauBenchMutations];
 
 /** Names that {@link runFormat} knows. */
 export const RUN_FORMATS: readonly string[] = FORMATS.map((format) => format.name);

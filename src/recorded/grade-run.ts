@@ -3,7 +3,7 @@ import { endState, endStateDifferences, withLetterCase } from '../domain/grading
 import { grade } from '../domain/grading/grade.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import type { CallCounts, GradedRun, ProductFailure } from '../domain/recorded.ts';
-import { printable } from '../domain/text/bounded.ts';
+import { printable, quote } from '../domain/text/bounded.ts';
 import { repeatsOf } from './repeats.ts';
 import type { RecordedRun, RunFormat } from './run.ts';
 
@@ -24,6 +24,7 @@ export function gradeRun(format: RunFormat, run: RecordedRun, record: TrialRecor
     calls: countsOf(run, record),
     byRules: format.judge(run, { changed, sameAsGold: differences.length === 0, writeTools }),
     differences,
+    ...(run.unsaid && { unsaid: run.unsaid }),
     product: productVerdict(run, record),
   };
 }
@@ -54,6 +55,7 @@ function productVerdict(run: RecordedRun, record: TrialRecord): GradedRun['produ
   const findings = [verdict.outcome, verdict.constraints, verdict.effects].flatMap((view) => view.findings);
   const failures: ProductFailure[] = [
     ...(run.error === '' ? [] : [{ code: 'ended_with_error', message: `The run ended with an error: ${printable(run.error)}` }]),
+    ...(run.unsaid ?? []).map((text) => ({ code: 'unsaid', message: `The user was not told ${quote(text)}.` })),
     // The repeats below say more of these.
     ...findings.filter((finding) => finding.judgement !== 'pass' && finding.code !== 'repeated_write').map(({ code, message }) => ({ code, message })),
     ...repeatsOf(record).map(({ kind, message }) => ({ code: kind, message })),

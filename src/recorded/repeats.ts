@@ -37,8 +37,13 @@ const WORDS: { readonly [kind in Repeat]: string } = {
 
 function kindOf(again: Operation, earlier: Operation, effects: readonly Effect[]): Repeat {
   if (acted(again, effects)) return 'duplicate';
-  if (!acted(earlier, effects)) return 'idle_repeat';
+  if (!touched(earlier, effects)) return 'idle_repeat';
   return again.known === 'committed' && canonicalText(again.result) === canonicalText(earlier.result) ? 'silent_overwrite' : 'refused_repeat';
+}
+
+/** It wrote a row, if only what was there already; or it acted. */
+function touched(operation: Operation, effects: readonly Effect[]): boolean {
+  return acted(operation, effects) || effects.some((effect) => effect.kind === 'row' && effect.operation === operation.id);
 }
 
 /** It left a mail, or a row other than it was. */

@@ -14,12 +14,21 @@ export interface RunFormat {
   /** World time and permissions of every run. */
   readonly start: RunStart;
   /**
-   * Reads a file. `limit`: only so many of its first lines (or elements).
-   * @throws {RecordedRunsError} that lists what is wrong, with line numbers.
+   * Reads a file.
+   * @throws {RecordedRunsError} that lists what is wrong, with line numbers (or indexes).
    */
-  read(file: string, limit: number | null): Promise<readonly RecordedRun[]>;
+  read(file: string, request: ReadRequest): Promise<readonly RecordedRun[]>;
   /** The verdict by the reference's own rules. Gets facts only: nothing of a run's text is run. */
   judge(run: RecordedRun, facts: RunFacts): ReferenceVerdict;
+}
+
+export interface ReadRequest {
+  /** Only so many of the first lines (or elements); null: all. */
+  readonly limit: number | null;
+  /** Absolute path of the folder of the originals. */
+  readonly data: string;
+  /** Who ran, where the file does not say it; null: the format's own default. */
+  readonly model: string | null;
 }
 
 export interface RunStart {
@@ -43,6 +52,8 @@ export interface RecordedRun {
   readonly gold: readonly RecordedCall[];
   /** Why the run ended early; empty when it did not. */
   readonly error: string;
+  /** Texts that the task wants to be said to the user, and were not. Absent where the format knows no such thing. */
+  readonly unsaid?: readonly string[];
   /** The reference's verdict; null where the file has none. */
   readonly published: ReferenceVerdict | null;
 }

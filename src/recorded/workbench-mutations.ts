@@ -25,7 +25,7 @@ export const workbenchMutations: RunFormat = {
   name: 'workbench-mutations',
   environment: workbenchEnvironment,
   start: WORKBENCH_START,
-  async read(file, limit) {
+  async read(file, { limit }) {
     const lines = await readJsonLines(file, line, limit);
     const problems = lines.flatMap(({ line: at, value }) =>
       Object.keys(value.verdicts)

@@ -19,7 +19,7 @@ export const workbenchRuns: RunFormat = {
   name: 'workbench-runs',
   environment: workbenchEnvironment,
   start: WORKBENCH_START,
-  async read(file, limit) {
+  async read(file, { limit }) {
     return (await readJsonLines(file, line, limit)).map(({ line: at, value }) => ({
       line: at,
       model: value.model,

@@ -1,3 +1,4 @@
+import { quote } from '../domain/text/bounded.ts';
 import type { CallCounts, GradedRun, ReferencePart, Repeat } from '../domain/recorded.ts';
 
 /** Recorded runs that were made again: the reference's verdicts, the same by its rules in our worlds, and the product's own verdict beside them. */
@@ -136,7 +137,8 @@ function entry(run: GradedRun, about: AgreementEntry['about'], ours: boolean, re
 function whyByRules(run: GradedRun, part: ReferencePart): string {
   if (part === 'exact') return 'The texts of the writes are compared with those of the solution; nothing is run for it.';
   const state = run.differences.length === 0 ? 'The end state is that of the solution.' : `The end state: ${run.differences.slice(0, 3).join('; ')}.`;
-  return run.error === '' ? state : `${state} The run ended with an error: ${run.error}`;
+  const unsaid = run.unsaid === undefined || run.unsaid.length === 0 ? '' : ` Not said to the user: ${run.unsaid.map((text) => quote(text)).join(', ')}.`;
+  return run.error === '' ? `${state}${unsaid}` : `${state}${unsaid} The run ended with an error: ${run.error}`;
 }
 
 function totalsOf(judged: readonly Judged[]): AgreementTotals {

@@ -17,7 +17,7 @@ const good = { model: 'm', tools: 'all', domain: 'email', row: 3, query: 'q', pr
 async function read(text: string, limit: number | null = null, from = 'workbench-runs') {
   const file = join(folder, 'runs.jsonl');
   await writeFile(file, text);
-  return runFormat(from).read(file, limit);
+  return runFormat(from).read(file, { limit, data: folder, model: null });
 }
 
 async function problems(work: Promise<unknown>): Promise<readonly string[]> {
@@ -80,9 +80,10 @@ describe('a file of runs', () => {
   });
 
   it('must be there and hold a run', async () => {
+    const all = { limit: null, data: folder, model: null };
     expect(await problems(read('\n\n'))).toEqual(['runs.jsonl:1: there is no run in the file']);
-    expect(await problems(runFormat('workbench-runs').read(join(folder, 'none.jsonl'), null))).toEqual([expect.stringContaining('none.jsonl does not exist')]);
-    expect(await problems(runFormat('workbench-runs').read(folder, null))).toEqual([expect.stringContaining('is a folder')]);
+    expect(await problems(runFormat('workbench-runs').read(join(folder, 'none.jsonl'), all))).toEqual([expect.stringContaining('none.jsonl does not exist')]);
+    expect(await problems(runFormat('workbench-runs').read(folder, all))).toEqual([expect.stringContaining('is a folder')]);
   });
 
   test('a format that is not known', () => {

@@ -47,7 +47,12 @@ test('one that is refused, in words or as a failure, is a refused repeat', () =>
   expect(kinds([a, op({ told: 'failed', known: 'failed', result: null })], [row(a, 1, null)])).toEqual(['refused_repeat']);
 });
 
-test('where the first changed nothing either, both were idle', () => {
+test('one that writes what was there all along is one too', () => {
+  const [a, b] = [op(), op()];
+  expect(kinds([a, b], [row(a, 1, 1), row(b, 1, 1)])).toEqual(['silent_overwrite']);
+});
+
+test('where the first wrote nothing either, both were idle', () => {
   expect(kinds([op(), op()], [])).toEqual(['idle_repeat']);
 });
 
