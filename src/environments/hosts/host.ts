@@ -7,7 +7,7 @@ import { closeOtherDatabases, restrictDatabase } from './privileges.ts';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
-/** Taken by everyone who prepares a host, on its database `postgres` or the one that the URL names. */
+/** Taken by everyone who prepares a host, in its database for worlds. */
 const PREPARE_LOCK = 7_211_904_001;
 
 /** A prepared Postgres server: its database for worlds is there, with the registry, the tool role, and nothing left to PUBLIC. */
@@ -55,10 +55,14 @@ export async function prepareHost(config: WorldHostConfig, connections: { readon
   } catch (error) {
     throw new HostError(config.name, `cannot connect: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
+  // An advisory lock is of one database, and the URLs of two processes may name different ones: they meet in the database for worlds.
+  const inside = new pg.Client({ connectionString: withDatabase(config.adminUrl, WORLDS_DATABASE), application_name: 'trialbed prepare' });
+  inside.on('error', () => undefined);
   try {
-    await outside.query('SELECT pg_advisory_lock($1)', [PREPARE_LOCK]);
     await requireRights(config, outside);
     await createDatabase(outside);
+    await inside.connect();
+    await inside.query('SELECT pg_advisory_lock($1)', [PREPARE_LOCK]);
     const admin = openPool({ url: withDatabase(config.adminUrl, WORLDS_DATABASE), max: connections.admin, name: 'trialbed admin' });
     const control = openPool({ url: withDatabase(config.adminUrl, WORLDS_DATABASE), max: connections.control, name: 'trialbed control', idleMs: 2000 });
     try {
@@ -87,6 +91,7 @@ export async function prepareHost(config: WorldHostConfig, connections: { readon
     }
   } finally {
     // Ends the session, and with it the lock.
+    await inside.end().catch(() => undefined);
     await outside.end().catch(() => undefined);
   }
 }
@@ -104,8 +109,13 @@ async function requireRights(config: WorldHostConfig, client: pg.Client): Promis
 async function createDatabase(client: pg.Client): Promise<void> {
   const there = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [WORLDS_DATABASE]);
   // template0: what an administrator put into template1 must not be in any world. UTF8 and C: text sorts alike on every machine.
-  if (!there.rowCount)
+  if (there.rowCount) return;
+  try {
     await client.query(`CREATE DATABASE ${escapeIdentifier(WORLDS_DATABASE)} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'`);
+  } catch (error) {
+    // Another process was faster.
+    if (!['42P04', '23505'].includes(sqlState(error) ?? '')) throw error;
+  }
 }
 
 async function migrate(admin: pg.Pool): Promise<void> {
