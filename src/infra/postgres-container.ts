@@ -92,7 +92,12 @@ export async function startContainerPostgres(engine: ContainerEngine, options: C
     .withLabels({ [OWNER_LABEL]: options.owner })
     .withCommand(['postgres', ...settings.flatMap((setting) => ['-c', setting])]);
   if (options.port !== null) container.withExposedPorts({ container: 5432, host: options.port });
-  const started = await container.start();
+  const started = await container.start().catch(async (error: unknown) => {
+    // Before the first container Testcontainers starts its reaper, whose image may not be there. Without it, what a killed
+    // supervisor leaves is removed by the next one of the home.
+    if ((await containersOf(engine, options.owner)).length > 0) throw error;
+    return await container.withAutoCleanup(false).start();
+  });
   const id = started.getId();
   const url = new URL(`postgres://postgres@${started.getHost()}:${started.getPort()}/postgres`);
   url.password = options.password;
@@ -111,10 +116,14 @@ export async function startContainerPostgres(engine: ContainerEngine, options: C
 
 /** Removes containers that a dead owner left behind. */
 export async function removeLeftoverContainers(engine: ContainerEngine, owner: string): Promise<number> {
-  const filters = { label: [`${OWNER_LABEL}=${owner}`] };
-  const left = await engine.client.container.dockerode.listContainers({ all: true, filters });
-  for (const { Id } of left) await engine.client.container.dockerode.getContainer(Id).remove({ force: true, v: true });
+  const left = await containersOf(engine, owner);
+  for (const Id of left) await engine.client.container.dockerode.getContainer(Id).remove({ force: true, v: true });
   return left.length;
+}
+
+async function containersOf(engine: ContainerEngine, owner: string): Promise<readonly string[]> {
+  const filters = { label: [`${OWNER_LABEL}=${owner}`] };
+  return (await engine.client.container.dockerode.listContainers({ all: true, filters })).map(({ Id }) => Id);
 }
 
 async function watch(engine: ContainerEngine, id: string, signal: AbortSignal): Promise<string> {
