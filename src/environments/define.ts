@@ -12,15 +12,26 @@ import type { TextComparison } from '../domain/record.ts';
  */
 export function defineEnvironment(definition: EnvironmentDefinition): Environment {
   const seen = new Set<string>();
+  // Packs run with their types stripped, so what only a type says is said here too.
+  if (typeof definition.version !== 'string' || definition.version === '')
+    throw new EnvironmentDefinitionError(definition.name, 'version is missing; expected a text');
   for (const tool of definition.tools) {
     if (!/^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$/.test(tool.name)) {
       throw new EnvironmentDefinitionError(definition.name, `tool name "${tool.name}" may hold letters, digits, "_", "." and "-" only, at most 128`);
+    }
+    if (!EFFECTS.includes(tool.effect)) {
+      throw new EnvironmentDefinitionError(
+        definition.name,
+        `tool "${tool.name}": effect is ${JSON.stringify(tool.effect)}; expected one of ${EFFECTS.join(', ')}`,
+      );
     }
     if (seen.has(tool.name)) throw new EnvironmentDefinitionError(definition.name, `tool "${tool.name}" is defined twice`);
     seen.add(tool.name);
   }
   return Object.freeze({ ...definition, [ENVIRONMENT]: true as const });
 }
+
+const EFFECTS: readonly ToolEffect[] = ['read', 'write', 'external'];
 
 /** Types a tool's arguments and result from its schemas. Has no effect at run time. */
 export function defineTool<I extends z.ZodType, R extends z.ZodType>(tool: ToolDefinition<I, R>): Tool {
