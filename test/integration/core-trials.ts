@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { stringify } from 'yaml';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
+import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import type { Testbed } from '../harness/testbed.ts';
 
 /** Suites over the pack `blob`, written for one test file. */
@@ -25,33 +25,8 @@ export const moduleAgent = (file: string, parameters: JsonObject = {}): JsonObje
 export async function blobs(testbed: Testbed, salt: string): Promise<Blobs> {
   const folder = await mkdtemp(join(tmpdir(), 'trialbed-blobs-'));
   let count = 0;
-  const write: Blobs['write'] = async (agent, kase = {}) => {
-    const name = `${salt}-${++count}`;
-    const suite = join(folder, name);
-    await mkdir(join(suite, 'cases'), { recursive: true });
-    await writeFile(
-      join(suite, 'suite.yaml'),
-      stringify({
-        name,
-        title: name,
-        environment: { use: resolve('test/fixtures/packs/blob/pack.ts'), with: { salt } },
-        user: { name: 'mara', role: 'agent' },
-        clock: '2026-03-02T09:30:00+01:00',
-        timezone: 'Europe/Berlin',
-      }),
-    );
-    const plain = {
-      title: name,
-      kind: 'test',
-      request: 'Do it.',
-      expect: { outcomes: [{ name: 'nothing changed', effects: [] }] },
-      expects_nothing: true,
-      reference: { steps: [], answer: 'Done.' },
-    };
-    await writeFile(join(suite, 'cases', 'only.yaml'), stringify({ ...plain, ...kase }));
-    await writeFile(join(suite, 'agent.yaml'), stringify({ name: 'agent', version: '1', ...agent }));
-    return { suite, agents: [join(suite, 'agent.yaml')] };
-  };
+  const environment = { use: resolve('test/fixtures/packs/blob/pack.ts'), with: { salt } };
+  const write: Blobs['write'] = (agent, kase = {}) => writeOneCaseSuite(folder, `${salt}-${++count}`, { environment, agent, kase });
   const trialOf = (trials: readonly TrialSummary[]): TrialSummary => {
     const [trial] = trials;
     if (!trial) throw new Error('the batch has no trial');

@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { startMark } from '../../src/infra/process.ts';
+import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import { planned } from '../harness/planned.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 
@@ -22,30 +22,7 @@ afterAll(async () => {
 
 /** Writes a suite of one case over the support desk and an agent for it, and runs that one trial. */
 async function runOne(name: string, agent: JsonObject, kase: JsonObject = {}): Promise<TrialSummary> {
-  const suite = join(folder, name);
-  await mkdir(join(suite, 'cases'), { recursive: true });
-  await writeFile(
-    join(suite, 'suite.yaml'),
-    stringify({
-      name,
-      title: name,
-      environment: 'support-desk',
-      user: { name: 'mara', role: 'agent' },
-      clock: '2026-03-02T09:30:00+01:00',
-      timezone: 'Europe/Berlin',
-    }),
-  );
-  const plain = {
-    title: name,
-    kind: 'test',
-    request: 'Do it.',
-    expect: { outcomes: [{ name: 'nothing changed', effects: [] }] },
-    expects_nothing: true,
-    reference: { steps: [], answer: 'Done.' },
-  };
-  await writeFile(join(suite, 'cases', 'only.yaml'), stringify({ ...plain, ...kase }));
-  await writeFile(join(suite, 'agent.yaml'), stringify({ name: 'agent', version: '1', ...agent }));
-  const { trials } = await testbed.run({ suite, agents: [join(suite, 'agent.yaml')], keep: 'never' });
+  const { trials } = await testbed.run({ ...(await writeOneCaseSuite(folder, name, { environment: 'support-desk', agent, kase })), keep: 'never' });
   const [trial] = trials;
   if (!trial) throw new Error('the batch has no trial');
   return trial;

@@ -1,0 +1,27 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import type { Json, JsonObject } from '../../src/domain/json.ts';
+
+/** Writes a suite of one case, of which nothing is expected unless `kase` says otherwise, and an agent beside it. */
+export async function writeOneCaseSuite(
+  folder: string,
+  name: string,
+  parts: { readonly environment: Json; readonly agent: JsonObject; readonly kase?: JsonObject },
+): Promise<{ readonly suite: string; readonly agents: readonly [string] }> {
+  const suite = join(folder, name);
+  await mkdir(join(suite, 'cases'), { recursive: true });
+  const common = { title: name, user: { name: 'mara', role: 'agent' }, clock: '2026-03-02T09:30:00+01:00', timezone: 'Europe/Berlin' };
+  await writeFile(join(suite, 'suite.yaml'), stringify({ name, environment: parts.environment, ...common }));
+  const plain = {
+    title: name,
+    kind: 'test',
+    request: 'Do it.',
+    expect: { outcomes: [{ name: 'nothing changed', effects: [] }] },
+    expects_nothing: true,
+    reference: { steps: [], answer: 'Done.' },
+  };
+  await writeFile(join(suite, 'cases', 'only.yaml'), stringify({ ...plain, ...parts.kase }));
+  await writeFile(join(suite, 'agent.yaml'), stringify({ name: 'agent', version: '1', ...parts.agent }));
+  return { suite, agents: [join(suite, 'agent.yaml')] };
+}
