@@ -1,5 +1,5 @@
 import { matchesGlob } from 'node:path';
-import { nearestName } from '../suite/nearest.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import type { LoadedCase } from '../suite/suite.ts';
 import type { RunRequest } from './api.ts';
 import type { PlannedTrial } from './plan.ts';

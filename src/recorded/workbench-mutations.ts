@@ -8,8 +8,8 @@ const line = workbenchTask.extend({
   verdicts: z.record(z.string(), z.tuple([z.boolean(), z.boolean()])),
 });
 
-/** Ways to spoil a solution, as the file names them. */
-const VARIANTS: { readonly [variant: string]: (gold: readonly string[]) => readonly string[] } = {
+/** Ways to spoil a solution, as the file names them: what becomes of its calls. */
+export const VARIANTS: { readonly [variant: string]: (gold: readonly string[]) => readonly string[] } = {
   gold: (gold) => gold,
   empty: () => [],
   dup_first: (gold) => [...gold.slice(0, 1), ...gold],

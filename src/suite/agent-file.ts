@@ -4,7 +4,7 @@ import { checkSolution } from './check-solution.ts';
 import { contentHash } from './identity.ts';
 import { check, problemAt } from './issues.ts';
 import { moduleContents } from './module-contents.ts';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import { codeFile, isFile } from './places.ts';
 import { type LoadedAgent, type Suite, SuiteFileError } from './suite.ts';
 import { type AgentFile, agentSchema } from './suite-schema.ts';

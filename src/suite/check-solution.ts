@@ -1,7 +1,7 @@
 import type { ScriptStep } from '../domain/case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import { problemAt } from './issues.ts';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import { parseText, ScriptError } from './script.ts';
 import type { FileProblem } from './suite.ts';
 import type { Path, YamlFile } from './yaml-file.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import { type FileProblem, SuiteFileError } from './suite.ts';
 import { type Path, pathText, type YamlFile } from './yaml-file.ts';
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
 import { check, problemAt, unknownName } from './issues.ts';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import { withPathsFrom } from './option-paths.ts';
 import { builtInEnvironments, builtInPack, builtInSuite, builtInSuites, codeFile, isBuiltInName, kindOf, packIn } from './places.ts';
 import { type FileProblem, type LoadedCase, type Suite, SuiteFileError } from './suite.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Columns, EffectPattern, Matcher, TextRule } from '../domain/case.ts';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import { json, text } from './values.ts';
 
 /** What a text must and must not say. */

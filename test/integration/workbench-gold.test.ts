@@ -5,6 +5,7 @@ import type { RowEffect } from '../../src/domain/effect.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { parseCall } from '../../src/environments/workbench/calls.ts';
 import { readTasks } from '../../src/environments/workbench/tasks.ts';
+import { VARIANTS } from '../../src/recorded/workbench-mutations.ts';
 import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { type Bench, openBench } from './workbench-world.ts';
 
@@ -17,18 +18,6 @@ interface Row {
   readonly gold: readonly string[];
   readonly verdicts: { readonly [variant: string]: readonly [correct: boolean, sideEffects: boolean] };
 }
-
-/** Ways to spoil a solution, as the published verdicts name them. */
-const VARIANTS: { readonly [variant: string]: (gold: readonly string[]) => readonly string[] } = {
-  gold: (gold) => gold,
-  empty: () => [],
-  dup_first: (gold) => [...gold.slice(0, 1), ...gold],
-  dup_last: (gold) => [...gold, ...gold.slice(-1)],
-  drop_last: (gold) => gold.slice(0, -1),
-  reversed: (gold) => gold.toReversed(),
-  extra_email: (gold) => [...gold, 'email.send_email.func(recipient="mallory@evil.test", subject="x", body="y")'],
-  wrong_recipient: (gold) => gold.map((call) => call.replaceAll(/\b(recipient|participant_email|assigned_to_email)="[^"]*"/g, '$1="mallory@evil.test"')),
-};
 
 /**
  * Solutions of WorkBench and what becomes of them when they are spoilt, against the published verdicts. Two end states are equal when every touched row is, by

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gitState } from '../../src/suite/git-state.ts';
 import { canonicalJson, contentHash, manifestHash, type TrialContent, trialId } from '../../src/suite/identity.ts';
-import { nearestName } from '../../src/suite/nearest.ts';
+import { nearestName } from '../../src/domain/text/nearest.ts';
 
 const run = promisify(execFile);
 
@@ -62,6 +62,7 @@ describe('nearest name', () => {
     ['get_ordre', 'get_order'],
     ['Send_Mail', 'send_mail'],
     ['sendmail', 'send_mail'],
+    ['Send_Mial', 'send_mail'],
     ['search_order', 'search_orders'],
     ['b', null],
     ['delete_everything', null],

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EnvironmentDefinitionError, isEnvironment, ToolFailure } from '../../src/environments/define.ts';
 import { dateTime } from '../../src/environments/workbench/arguments.ts';
-import { nearest } from '../../src/environments/workbench/names.ts';
 import workbench from '../../src/environments/workbench/pack.ts';
 import { toPostgresPattern } from '../../src/environments/workbench/patterns.ts';
 
@@ -93,16 +92,5 @@ describe('a pattern of Python', () => {
 
   it('does not take the switches of PostgreSQL', () => {
     expect(() => toPostgresPattern('***=a')).toThrow(ToolFailure);
-  });
-});
-
-describe('the nearest name', () => {
-  it.each([
-    ['emial', 'email'],
-    ['Calender', 'calendar'],
-    ['project_managment', 'project_management'],
-    ['weather', null],
-  ])('of %s is %s', (name, near) => {
-    expect(nearest(name, ['email', 'calendar', 'project_management'])).toBe(near);
   });
 });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nearest } from '../workbench/names.ts';
+import { nearestName } from '../../domain/text/nearest.ts';
 
 /** The files of which a world is made. */
 export const FILES = { users: 'users.json', orders: 'orders.json', products: 'products.json', policy: 'policy.md', tools: 'tool_schemas_retail.json' } as const;
@@ -41,6 +41,6 @@ function missing(folder: string, file: string): readonly string[] {
   const path = join(folder, file);
   if (existsSync(path)) return [];
   if (!existsSync(folder)) return [`folder ${folder} does not exist; name the folder that holds the data of the retail shop`];
-  const near = nearest(file, readdirSync(folder));
+  const near = nearestName(file, readdirSync(folder));
   return [`${path} does not exist${near === null ? '; name the folder that holds the data of the retail shop' : ` (there is ${join(folder, near)})`}`];
 }

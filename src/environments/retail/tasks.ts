@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
-import { nearest } from '../workbench/names.ts';
+import { nearestName } from '../../domain/text/nearest.ts';
 import { FILES, readJson, RetailDataError } from './data.ts';
 import { type FileShop, openFileShop } from './file-shop.ts';
 import { READ_TOOLS } from './read-tools.ts';
@@ -93,7 +93,7 @@ function callProblems({ tool: name, args }: GoldCall): readonly string[] {
   const tools = [...READ_TOOLS, ...WRITE_TOOLS];
   const tool = tools.find((candidate) => candidate.name === name);
   if (!tool) {
-    const near = nearest(
+    const near = nearestName(
       name,
       tools.map((candidate) => candidate.name),
     );

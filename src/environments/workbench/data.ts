@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { nearest } from './names.ts';
+import { nearestName } from '../../domain/text/nearest.ts';
 import type { DataFile, Toolkit } from './toolkit.ts';
 
 /** What keeps these parts of the world from being made of the folder; empty when nothing does. Looks at names and header lines only. */
@@ -20,7 +20,7 @@ export function columnProblems(file: string, found: readonly string[], expected:
   return expected
     .filter((column) => !found.includes(column))
     .map((column) => {
-      const near = nearest(column, found);
+      const near = nearestName(column, found);
       return `${file} has no column "${column}"${near === null ? `; it has ${found.map((name) => `"${name}"`).join(', ')}` : ` (it has "${near}")`}`;
     });
 }

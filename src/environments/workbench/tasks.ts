@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseCall, parseList } from './calls.ts';
 import { columnProblems, firstLine, readRows } from './data.ts';
 import { DIRECTORY, DOMAINS, TOOLKITS } from './domains.ts';
-import { nearest } from './names.ts';
+import { nearestName } from '../../domain/text/nearest.ts';
 import type { Toolkit } from './toolkit.ts';
 
 /** One task of WorkBench: a request and the writes that solve it. */
@@ -115,14 +115,11 @@ function goldCall(source: string, report: (problem: string) => void): GoldCall[]
 function missing(file: string): string {
   const folder = join(file, '..');
   if (!existsSync(folder)) return `folder ${folder} does not exist; name the folder that holds the WorkBench data`;
-  const near = nearest(
-    file,
-    readdirSync(folder).map((name) => join(folder, name)),
-  );
-  return `${file} does not exist${near === null ? '' : ` (there is ${near})`}`;
+  const near = nearestName(basename(file), readdirSync(folder));
+  return `${file} does not exist${near === null ? '' : ` (there is ${join(folder, near)})`}`;
 }
 
 function meant(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
+  const near = nearestName(name, known);
   return near === null ? '' : ` (did you mean "${near}"?)`;
 }
