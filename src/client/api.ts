@@ -109,6 +109,22 @@ export interface ValidationResult {
   /** Line of the case file to fix. */
   readonly line: number | null;
   readonly why: string | null;
+  /** It ended as the case accepts, with nothing beside: whatever failed it then is in how it got there. */
+  readonly sameEnd: boolean;
+  /** Codes of the findings that are no pass, in the order found. */
+  readonly findings: readonly string[];
+}
+
+/** What became of the mutants of one kind. `made` is the sum of the three others. */
+export interface ValidationKind {
+  /** `drop`, `repeat`, `add`, `alter`, `polite`, `answer`. */
+  readonly kind: string;
+  readonly made: number;
+  readonly killed: number;
+  readonly explained: number;
+  readonly survived: number;
+  /** Those that ended as the case accepts, killed or not, and by code how many of them have such a finding: an end state alone shows none of these. */
+  readonly sameEnd: { readonly made: number; readonly findings: { readonly [code: string]: number } };
 }
 
 export interface ValidationReport {
@@ -120,6 +136,7 @@ export interface ValidationReport {
   readonly explained: number;
   readonly survived: number;
   readonly killRate: number;
+  readonly kinds: readonly ValidationKind[];
   readonly ok: boolean;
 }
 

@@ -11,6 +11,7 @@ import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { selectCases } from './select.ts';
 import { startBatch } from './start-batch.ts';
+import { validationReport } from './validation-report.ts';
 
 export interface ValidateOptions {
   readonly cases?: readonly string[];
@@ -60,7 +61,7 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
     for await (const event of handle.events()) {
       if (event.type !== 'trial') continue;
       const variant = byTrial.get(event.trial);
-      if (variant) results.push(resultOf(variant, event));
+      if (variant) results.push(resultOf(variant, event, await findingsOf(root, event)));
       options.onProgress?.(results.length, variants.length);
     }
     await handle.result();
@@ -71,7 +72,7 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
   } finally {
     options.signal?.removeEventListener('abort', stop);
   }
-  return reportOf(suite.name, cases.length, inOrder(results, variants));
+  return validationReport(suite.name, cases.length, inOrder(results, variants));
 }
 
 /** A validation that did not come to its end is never resumed: its batch is cancelled, and so are the trials that are under way. */
@@ -115,7 +116,15 @@ function agentOf(spec: AgentSpec): LoadedAgent {
   return { spec, hash: contentHash(spec) };
 }
 
-function resultOf(variant: Variant, summary: TrialSummary): ValidationResult {
+/** Codes of what the grader found wrong, as the stored verdict has them. */
+async function findingsOf(root: Root, { trial, pass }: TrialSummary): Promise<readonly string[]> {
+  if (pass === null || pass === 'pass') return [];
+  const verdict = (await root.store.verdicts(trial)).find((one) => one.current);
+  const views = verdict ? [verdict.outcome, verdict.constraints, verdict.effects] : [];
+  return views.flatMap((view) => view.findings.filter((finding) => finding.judgement !== 'pass').map((finding) => finding.code));
+}
+
+function resultOf(variant: Variant, summary: TrialSummary, findings: readonly string[]): ValidationResult {
   const { kase } = variant.kase;
   const verdict = summary.pass ?? 'infra_error';
   const explained = variant.kind === 'mutant' ? explanationOf(kase, variant.id) : null;
@@ -130,6 +139,8 @@ function resultOf(variant: Variant, summary: TrialSummary): ValidationResult {
     explained,
     line: variant.kase.lineOf(variant.path),
     why: summary.why,
+    sameEnd: summary.outcome === 'pass' && summary.effects === 'pass',
+    findings,
   };
 }
 
@@ -142,21 +153,4 @@ function inOrder(results: readonly ValidationResult[], variants: readonly Varian
   const order = new Map(variants.map((variant, index) => [`${variant.kase.kase.id}\n${variant.id}`, index]));
   const place = (result: ValidationResult) => order.get(`${result.case}\n${result.variant}`) ?? 0;
   return [...results].sort((a, b) => place(a) - place(b));
-}
-
-function reportOf(suite: string, cases: number, results: readonly ValidationResult[]): ValidationReport {
-  const mutants = results.filter((result) => result.variant !== 'reference' && result.variant !== 'do-nothing');
-  const killed = mutants.filter((result) => result.verdict === 'fail').length;
-  const explained = mutants.filter((result) => result.verdict !== 'fail' && result.explained !== null && result.verdict !== 'infra_error').length;
-  return {
-    suite,
-    cases,
-    results,
-    mutants: mutants.length,
-    killed,
-    explained,
-    survived: mutants.length - killed - explained,
-    killRate: mutants.length === 0 ? 1 : killed / mutants.length,
-    ok: results.every((result) => result.ok),
-  };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ValidationReport, ValidationResult } from '../../src/client/api.ts';
+import { validationReport } from '../../src/client/validation-report.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { TestHost } from './cli-support.ts';
 import { reportData, reportTrial, trial } from './report-support.ts';
@@ -14,11 +15,13 @@ const result = (over: Partial<ValidationResult>): ValidationResult => ({
   explained: null,
   line: 40,
   why: null,
+  sameEnd: over.verdict !== 'fail',
+  findings: [],
   ...over,
 });
 
 function validation(results: readonly ValidationResult[], ok: boolean): ValidationReport {
-  return { suite: 'desk', cases: 1, results, mutants: 3, killed: 1, explained: 1, survived: 1, killRate: 1 / 3, ok };
+  return { ...validationReport('desk', 1, results), ok };
 }
 
 const RESULTS = [
@@ -37,6 +40,25 @@ describe('validate', () => {
     expect(host.stdout).toMatch(/desk\/cases\/refund\.yaml:17\n +mutant amount:1 survives: amount 25 becomes 26/);
     expect(host.stdout).toContain('repeat:1 passes, explained: the tool refuses a second refund');
     expect(host.stdout).toContain('3 mutants: 1 killed, 1 explained, 1 survived; kill rate 33.3 %');
+  });
+
+  test('counts each kind of mutant, and by finding those that failed in the accepted end state', async () => {
+    const mutants = [
+      result({ variant: 'repeat:1', verdict: 'fail', sameEnd: true, findings: ['refused_repeat', 'refused_repeat'] }),
+      result({ variant: 'repeat:2', verdict: 'fail', sameEnd: true, findings: ['repeated_write'] }),
+      result({ variant: 'repeat:3', verdict: 'fail', findings: ['forbidden_effect', 'repeated_write'] }),
+      result({ variant: 'drop:1', explained: 'a later call overwrites it' }),
+      result({ variant: 'drop:2', verdict: 'infra_error', ok: false, sameEnd: false, explained: 'a later call overwrites it' }),
+    ];
+    const report = validationReport('desk', 1, mutants);
+    expect(report.kinds).toEqual([
+      { kind: 'repeat', made: 3, killed: 3, explained: 0, survived: 0, sameEnd: { made: 2, findings: { refused_repeat: 1, repeated_write: 1 } } },
+      { kind: 'drop', made: 2, killed: 0, explained: 1, survived: 1, sameEnd: { made: 1, findings: {} } },
+    ]);
+    const host = new TestHost({ client: { validate: async () => report } });
+    await runCommandLine(['validate', 'desk'], host);
+    expect(host.stdout).toMatch(/repeat +3 +3 +0 +0 +2 \(1 refused_repeat, 1 repeated_write\)\n/);
+    expect(host.stdout).toMatch(/drop +2 +0 +1 +1 +1\n/);
   });
 
   test('trouble of the test bed is not a verdict on the suite', async () => {

@@ -2,9 +2,10 @@ import { relative } from 'node:path';
 import type { ValidationReport, ValidationResult } from '../../client/api.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { type CommonFlags, type Paint, paintFor, print, printJson } from '../host.ts';
+import { columnsOf, type CommonFlags, type Host, type Paint, paintFor, print, printJson } from '../host.ts';
 import { collect, positiveInteger } from '../options.ts';
 import { Progress } from '../progress.ts';
+import { textTable } from '../table.ts';
 import { plainText } from '../../report/plain-text.ts';
 
 /** `trialbed validate SUITE`. */
@@ -36,7 +37,7 @@ export const addValidate: AddCommand = (program, { host, action }) => {
           const { results: _, ...totals } = report;
           printJson(host, { type: 'summary', ...totals });
         } else {
-          for (const line of validationLines(report, host.cwd, paintFor(host.out))) print(host, line);
+          for (const line of validationLines(report, host, paintFor(host.out))) print(host, line);
         }
         if (report.results.some((result) => result.verdict === 'infra_error')) return EXIT.infrastructure;
         return report.ok ? EXIT.ok : EXIT.gateNotMet;
@@ -46,7 +47,8 @@ export const addValidate: AddCommand = (program, { host, action }) => {
 };
 
 /** A validation for people: per case what is not as it must be, with the line to mend, then the counts. */
-function validationLines(report: ValidationReport, cwd: string, paint: Paint): string[] {
+function validationLines(report: ValidationReport, { cwd, out }: Host, paint: Paint): string[] {
+  const columns = columnsOf(out);
   const lines: string[] = [];
   for (const [id, results] of Map.groupBy(report.results, (result) => result.case)) {
     const mutants = results.filter(isMutant);
@@ -60,8 +62,8 @@ function validationLines(report: ValidationReport, cwd: string, paint: Paint): s
   }
   const casesText = report.cases === 1 ? '1 case' : `${report.cases} cases`;
   if (report.mutants > 0) {
+    lines.push('', ...kindLines(report.kinds, columns), '');
     lines.push(
-      '',
       `${casesText}, ${report.mutants} mutants: ${report.killed} killed, ${report.explained} explained, ${report.survived} survived; kill rate ${(report.killRate * 100).toFixed(1)} %`,
     );
   } else {
@@ -69,6 +71,16 @@ function validationLines(report: ValidationReport, cwd: string, paint: Paint): s
   }
   lines.push(report.ok ? paint('green', 'the suite is valid') : paint('red', 'the suite is not valid'));
   return lines;
+}
+
+/** A line for each kind of mutant; the last column is what an end state alone would not have shown. */
+function kindLines(kinds: ValidationReport['kinds'], columns: number): string[] {
+  const rows = kinds.map(({ kind, made, killed, explained, survived, sameEnd }) => {
+    const found = Object.entries(sameEnd.findings).map(([code, count]) => `${count} ${code}`);
+    const same = sameEnd.made === 0 ? '' : `${sameEnd.made}${found.length > 0 ? ` (${found.join(', ')})` : ''}`;
+    return [kind, ...[made, killed, explained, survived].map(String), same].map((cell) => plainText(cell));
+  });
+  return textTable(['mutant', 'made', 'killed', 'explained', 'survived', 'in the accepted end state'], rows, { columns });
 }
 
 interface ValidateFlags extends CommonFlags {
