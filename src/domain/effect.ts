@@ -17,6 +17,8 @@ export interface RowEffect {
   readonly after: JsonObject | null;
   /** The operation that caused it; null when written by an agent's own access. */
   readonly operation: string | null;
+  /** A fault of the schedule changed the row, by somebody else's hand: no effect of the agent. Its rule, from 0. */
+  readonly byFault?: number;
   /** World clock, ISO 8601. */
   readonly at: string;
 }
@@ -46,6 +48,8 @@ export interface MailEffect {
   /** For example `8bit_header`: the raw message broke a rule of encoding. */
   readonly violations: readonly string[];
   readonly operation: string | null;
+  /** The inbox stored this copy because a fault delivered the mail twice: no second effect of the agent. Number of the rule, from 0. */
+  readonly byFault?: number;
   readonly at: string;
 }
 

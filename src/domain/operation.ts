@@ -47,12 +47,18 @@ export interface Operation {
   readonly known: KnownState;
   readonly result: Json | null;
   readonly problem: OperationProblem | null;
+  /** Why it failed, in the words of the database, server or code that refused, for operators; the agent never saw it. Absent where nothing more is known. */
+  readonly detail?: string;
   /** Milliseconds of real time between dispatch and outcome. */
   readonly durationMs: number | null;
   /** Time on the world's clock, ISO 8601. */
   readonly at: string;
   /** The operation whose stored outcome answered this call, since both have the same idempotency key; absent where it was a call of its own. */
   readonly replayOf?: string | null;
+  /** What a look-up told the agent later about this operation, and the operation that looked; absent: nothing did. */
+  readonly reconciled?: { readonly state: 'committed' | 'failed'; readonly by: string } | null;
+  /** Tries that the production client made of this one call; absent: one. */
+  readonly tries?: number;
   /** The harness had to recover this operation from trouble of its own (a lost worker, an uninjected timeout). */
   readonly disturbed: boolean;
 }

@@ -1,6 +1,8 @@
 import type { Effect, LateAttempt } from './effect.ts';
+import type { DrawnRule, InjectedFault } from './fault.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Operation } from './operation.ts';
+import type { ProductionRuntime } from './runtime.ts';
 import type { Ending } from './verdict.ts';
 
 /** One message of the conversation. */
@@ -40,4 +42,14 @@ export interface TrialRecord {
   readonly referenceEffects: readonly Effect[] | null;
   /** Why the agent ended other than by an answer. */
   readonly problem: { readonly code: string; readonly message: string; readonly detail?: Json } | null;
+  /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */
+  readonly faults?: RecordedFaults;
+}
+
+/** A result is read with its fault schedule. */
+export interface RecordedFaults {
+  readonly schedule: string;
+  readonly rules: readonly DrawnRule[];
+  readonly injected: readonly InjectedFault[];
+  readonly runtime: ProductionRuntime;
 }

@@ -3,6 +3,7 @@ import type { PermissionContext } from '../domain/case.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
 import type { TextComparison } from '../domain/record.ts';
+import type { ProductionRuntime } from '../domain/runtime.ts';
 
 /**
  * Defines an environment: everything that makes worlds of one kind.
@@ -77,6 +78,8 @@ export interface EnvironmentDefinition {
   /** Text that the agent is told: a file, or the text. */
   readonly policy?: FileSource | { readonly text: string };
   readonly permissions?: PermissionModel;
+  /** How the tools behave in production; what is not named is as `DEFAULT_RUNTIME` has it: no tries of its own, no look-up, no waiting. */
+  readonly runtime?: Partial<ProductionRuntime>;
   /**
    * Files and folders whose content can change a result, beside those named above; part of the generation.
    * Default: the folder of the pack's own file (without `suite`, `node_modules` and hidden files).

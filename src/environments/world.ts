@@ -1,5 +1,6 @@
 import type { Case } from '../domain/case.ts';
 import type { Effect, LateAttempt, MailEffect } from '../domain/effect.ts';
+import type { DrawnRule, InjectedFault } from '../domain/fault.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import type { TableFacts } from '../domain/record.ts';
@@ -52,6 +53,8 @@ export interface LeaseRequest {
   /** Milliseconds of real time, from now. */
   readonly leaseMs: number;
   readonly kase: Pick<Case, 'clock' | 'timezone' | 'state'>;
+  /** Rules of the trial's fault schedule, drawn; absent or empty: none. The world keeps them for its services. */
+  readonly faults?: readonly DrawnRule[];
 }
 
 /** Makes, finds, fences and ends worlds. One per worker; holds the connection pools. */
@@ -122,6 +125,43 @@ export interface World {
   release(options?: { readonly reuse?: boolean }): Promise<'pooled' | 'dropped'>;
 }
 
+/**
+ * What a fault schedule does to a world. Everything is idempotent by `rule`, `operation` and `dispatch`: a dispatch that is repeated after its worker was lost
+ * injects nothing twice.
+ */
+export interface WorldFaults {
+  /** Notes a fault that was injected. */
+  record(fault: Omit<InjectedFault, 'at'>): Promise<void>;
+  /** In order. */
+  injected(): Promise<readonly InjectedFault[]>;
+  /** Whether a service has injected a fault into this operation. */
+  hit(operation: string): Promise<boolean>;
+  /** Rules whose fault the services inject into this operation's requests. */
+  arm(operation: string, rules: readonly { readonly rule: number; readonly position: number }[]): Promise<void>;
+  /** Rows change by somebody else's hand: no effects of the agent, and undone with the world. @throws {WorldStateError} as for a case's state. */
+  change(cause: { readonly rule: number; readonly operation: string | null }, changes: Case['state']): Promise<void>;
+  /** From now on reads answer as of now, or as of the trial's start. A second trigger of the same rule changes nothing. */
+  freeze(
+    rule: number,
+    options: {
+      readonly service: 'database' | 'tickets' | 'all';
+      readonly asOf: 'trigger' | 'start';
+      readonly reads: number | null;
+      readonly forSeconds: number | null;
+    },
+  ): Promise<void>;
+  /** What reads of a service answer as of now; null: as it is. Counts the read against the freeze. */
+  frozen(service: 'database' | 'tickets', operation: string | null): Promise<{ readonly rule: number; readonly seq: number } | null>;
+  /** Runs a read in a transaction in which everything after journal entry `seq` is taken back; nothing of it stays. */
+  readAsOf<T>(seq: number, work: (sql: WorldSql) => Promise<T>): Promise<T>;
+  /** Until when, by the world's clock, a tool or service is limited; null: it is not. */
+  limitedUntil(on: string): Promise<Date | null>;
+  /** Sets a limit. */
+  limit(on: string, until: Date): Promise<void>;
+  /** Moves the world's clock forward by so many seconds, or to a time (never back). Once for each key. Returns the time then. */
+  advance(key: string, by: { readonly seconds: number } | { readonly to: Date }): Promise<Date>;
+}
+
 export interface WorldCredentials {
   /** User name is the world's id; the harness's tools append `+<operation>.<attempt>`, which only `toolSecret` permits. */
   readonly user: string;
@@ -149,6 +189,8 @@ export interface Ledger {
     attempt: number,
     end: { readonly state: 'committed' | 'failed' | 'unknown'; readonly result?: Json; readonly problem?: OperationProblem; readonly durationMs: number },
   ): Promise<void>;
+  /** Keeps why an attempt failed, for operators: agents are told the problem alone. A later attempt's words replace an earlier one's. */
+  explain(operationId: string, attempt: number, detail: string): Promise<void>;
   /**
    * Fences attempts of an operation up to `attempt` (waiting, bounded, for one that is committing), then tells what stands.
    * `effects`: rows or mails that carry this operation.
@@ -163,6 +205,8 @@ export interface LedgerRow extends Proposal {
   readonly attempt: number;
   readonly result: Json | null;
   readonly problem: OperationProblem | null;
+  /** See {@link Ledger.explain}. */
+  readonly detail: string | null;
   readonly durationMs: number | null;
   readonly at: string;
 }

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
+import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
@@ -17,6 +18,12 @@ export interface AgentDocument {
   /** sha256 of the canonical spec and, for a module, of its files. */
   readonly hash: string;
   readonly spec: AgentSpec;
+}
+
+export interface ScheduleDocument {
+  /** sha256 of the canonical JSON of `schedule`. */
+  readonly hash: string;
+  readonly schedule: FaultSchedule;
 }
 
 /** One trial of a manifest. */
@@ -104,7 +111,11 @@ export interface Store extends AsyncDisposable {
   /** Applies migrations, forward only, under a lock. Idempotent. */
   migrate(): Promise<{ readonly applied: readonly string[] }>;
 
-  putDocuments(documents: { readonly cases: readonly CaseDocument[]; readonly agents: readonly AgentDocument[] }): Promise<void>;
+  putDocuments(documents: {
+    readonly cases: readonly CaseDocument[];
+    readonly agents: readonly AgentDocument[];
+    readonly schedules?: readonly ScheduleDocument[];
+  }): Promise<void>;
   caseDocument(hash: string): Promise<CaseDocument | null>;
   agentDocument(hash: string): Promise<AgentDocument | null>;
 

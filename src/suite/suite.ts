@@ -1,5 +1,6 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
+import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 
 /** A suite as read from its folder: `suite.yaml` and `cases/*.yaml`. */
@@ -21,6 +22,15 @@ export interface LoadedCase {
   /** sha256 of the canonical JSON of the case. */
   readonly hash: string;
   /** Line of each path (`expect.outcomes[0]`), so that a message can name the line to fix. */
+  readonly lineOf: (path: string) => number | null;
+}
+
+export interface LoadedSchedule {
+  readonly schedule: FaultSchedule;
+  readonly file: string;
+  /** sha256 of the canonical JSON of the schedule. */
+  readonly hash: string;
+  /** Line of each path (`faults[0].where`), so that a message can name the line to fix. */
   readonly lineOf: (path: string) => number | null;
 }
 
