@@ -1,12 +1,19 @@
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { Calls } from './calls.ts';
 import type { Config } from './config.ts';
 
-/** A client over one connection; closes it when disposed. */
+/** A client over one connection; when disposed, it ends the calls that are under way as cancelled and closes the connection. */
 export async function connectClient(temporal: Config['temporal']): Promise<Client & AsyncDisposable> {
-  const connection = await Connection.connect(connectionOptions(temporal));
+  const calls = new Calls();
+  const connection = await Connection.connect({ ...connectionOptions(temporal), interceptors: [calls.interceptor] });
   const client = new Client({ connection, namespace: temporal.namespace });
-  return Object.assign(client, { [Symbol.asyncDispose]: () => connection.close() });
+  return Object.assign(client, {
+    [Symbol.asyncDispose]: () => {
+      calls.close();
+      return connection.close();
+    },
+  });
 }
 
 /** The connection of a worker. */
