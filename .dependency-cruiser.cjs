@@ -8,14 +8,14 @@ const layers = {
   workflows: ['domain'],
   store: ['domain'],
   environments: ['domain'],
-  suite: ['domain', 'environments'],
+  suite: ['domain', 'environments', 'infra/make-folder'],
   report: ['domain', 'store', 'suite'],
   activities: ['domain', 'environments', 'store', 'suite', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['worker/config'],
   worker: ['domain', 'workflows', 'environments', 'store', 'suite', 'activities', 'infra'],
   client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker'],
-  init: [],
+  init: ['infra/make-folder'],
   cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };
 

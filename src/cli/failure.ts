@@ -1,6 +1,7 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { makeFolder } from '../infra/make-folder.ts';
 import { plainText } from '../report/plain-text.ts';
 import { EXIT, failureOf } from './exit.ts';
 import { type Host, paintFor } from './host.ts';
@@ -47,7 +48,7 @@ async function keepStack(host: Host, args: readonly string[], thrown: unknown): 
     const { homeOf } = await import('./home.ts');
     const at = args.indexOf('--home');
     const logs = join(homeOf(host, at >= 0 && args[at + 1] !== undefined ? { home: args[at + 1] as string } : {}), 'logs');
-    await mkdir(logs, { recursive: true });
+    await makeFolder(logs);
     await appendFile(join(logs, 'errors.log'), text, { mode: 0o600 });
     return `Its stack is in ${join(logs, 'errors.log')}.`;
   } catch {

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { access, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { access, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -96,32 +95,47 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
+/**
+ * Makes the cluster in a folder beside its place, and moves it there when it is whole: an initdb that was interrupted leaves nothing that looks like a
+ * cluster, and the next start removes what it left, with the file of the password.
+ */
 async function initialise(initdb: string, options: EmbeddedPostgresOptions, user: SystemUser | null): Promise<void> {
-  const complete = await access(join(options.dataFolder, 'global', 'pg_control')).then(
+  const { dataFolder } = options;
+  const [above, prefix] = [dirname(dataFolder), `${basename(dataFolder)}${BEING_MADE}`];
+  await mkdir(above, { recursive: true });
+  for (const left of await readdir(above)) if (left.startsWith(prefix)) await remove(join(above, left));
+  const complete = await access(join(dataFolder, 'global', 'pg_control')).then(
     () => true,
     () => false,
   );
   if (complete) return;
-  // An initdb that was interrupted leaves a folder that the next one refuses.
-  await rm(options.dataFolder, { recursive: true, force: true });
-  await mkdir(options.dataFolder, { recursive: true, mode: 0o700 });
-  const secrets = await mkdtemp(join(tmpdir(), 'trialbed-init-'));
-  const passwordFile = join(secrets, 'password');
-  await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
+  await remove(dataFolder);
+  const making = await mkdtemp(join(above, prefix));
+  const [data, passwordFile] = [join(making, 'data'), join(making, 'password')];
   try {
-    if (user !== null) for (const path of [options.dataFolder, secrets, passwordFile]) await chown(path, user.uid, user.gid);
+    await mkdir(data, { mode: 0o700 });
+    await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    if (user !== null) for (const path of [making, data, passwordFile]) await chown(path, user.uid, user.gid);
     const identity = user === null ? {} : { uid: user.uid, gid: user.gid };
     // The built-in locale orders text alike on every machine.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-    const args = ['-D', options.dataFolder, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', ...locale];
-    await run(initdb, args, { cwd: options.dataFolder, ...identity });
+    const args = ['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync', ...locale];
+    await run(initdb, args, { cwd: making, ...identity });
+    await rename(data, dataFolder);
   } catch (error) {
-    await rm(options.dataFolder, { recursive: true, force: true });
     const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     throw new PostgresStartError(options.logFile, `initdb failed: ${stderr.trim() || String(error)}`);
   } finally {
-    await rm(secrets, { recursive: true, force: true });
+    await remove(making);
   }
+}
+
+/** Between the name of a cluster's folder and what is random in that of one being made. */
+const BEING_MADE = '.making-';
+
+/** An initdb whose starter was killed may still write there. */
+async function remove(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
 /** Waits until a session can be opened, the server refuses its own password, or it has ended or takes too long. */

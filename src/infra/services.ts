@@ -1,9 +1,11 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { ConfigError, type Endpoints, type ServiceSettings, type TemporalEndpoint, type WorldHostConfig } from '../worker/config.ts';
+import { makeFolder } from './make-folder.ts';
 import { type Arrangement, arrange } from './plan.ts';
 import { ensureDatabase } from './postgres-url.ts';
 import type { StartedServices, SupervisorStatus } from './protocol.ts';
 import { endSupervisor, type SupervisorConnection, ServicesError, supervisorStatus, useSupervisor } from './supervisor-client.ts';
+import { requireTemporalCli } from './temporal-cli.ts';
 import { prepareTemporal } from './temporal-ready.ts';
 
 /** The right to use the services, until it is released or the process ends. */
@@ -36,7 +38,8 @@ export interface AcquireOptions {
  */
 export async function acquireServices(settings: ServiceSettings, options: AcquireOptions = {}): Promise<ServicesLease> {
   const arrangement = arrange(settings);
-  if (!arrangement.allGiven) await requireHome(settings.home);
+  await requireHome(settings.home);
+  if (settings.temporal === null && settings.temporalCli !== null) await requireTemporalCli(settings.temporalCli);
   const progress = options.progress ?? (() => undefined);
   const given: StartedServices = { storeUrl: null, worlds: null, temporal: null, notes: [] };
   const supervised = arrangement.allGiven ? null : await Supervised.start(arrangement, progress);
@@ -95,7 +98,7 @@ export function status(settings: Pick<ServiceSettings, 'home'>): Promise<Supervi
 /** Makes the home folder where it is missing. @throws {ConfigError} where it cannot be made or written */
 async function requireHome(home: string): Promise<void> {
   try {
-    await mkdir(home, { recursive: true });
+    await makeFolder(home);
     await access(home, constants.W_OK | constants.X_OK);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

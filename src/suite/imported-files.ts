@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, sep } from 'node:path';
+import { makeFolder } from '../infra/make-folder.ts';
 
 /** What became of the files of an import. */
 export interface WrittenFiles {
@@ -56,7 +57,7 @@ async function put(file: string, text: string, source: string, force: boolean): 
     const mark = MARK.exec(present);
     if (mark?.[1] !== sha256(present.slice(mark?.[0].length ?? 0))) return 'kept';
   }
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   await writeFile(file, whole);
   return 'written';
 }

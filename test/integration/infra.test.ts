@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -175,12 +175,16 @@ test('given servers are used, and then nothing is started', async () => {
   expect(await status({ home })).toBeNull();
 });
 
-test('a Temporal CLI that does not exist is an error that says what to do, and leaves no process', async () => {
-  await expect(acquireServices({ ...settings, temporalCli: '/nowhere/temporal' })).rejects.toMatchObject({
-    code: 'temporal_cli_missing',
-    message: expect.stringContaining('TEMPORAL_CLI_PATH'),
-  });
+test('a Temporal CLI that is none is a matter of configuration that says what to do, and nothing is started', async () => {
+  const [text, folder] = [join(home, 'text'), join(home, 'folder')];
+  await writeFile(text, 'not a program', { mode: 0o755 });
+  await mkdir(folder);
+  for (const temporalCli of ['/nowhere/temporal', text, folder, process.execPath]) {
+    const wrong = expect.stringContaining(`TEMPORAL_CLI_PATH: ${temporalCli}`);
+    await expect(acquireServices({ ...settings, temporalCli })).rejects.toMatchObject({ code: 'config', message: wrong });
+  }
   expect(await status({ home })).toBeNull();
+  await expect(access(join(home, 'logs'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
 test('a home that forgot the password of its data says so at once', async () => {
@@ -226,4 +230,19 @@ test('a home that cannot be written is a matter of configuration, and nothing is
     code: 'config',
     message: expect.stringContaining('TRIALBED_HOME'),
   });
+});
+
+test.runIf(process.platform === 'linux')('a home below a folder in which nothing can be made is refused at once', async () => {
+  await expect(acquireServices({ ...settings, home: '/proc/trialbed/home' })).rejects.toMatchObject({ code: 'config' });
+  const given = { ...settings, databaseUrl: 'postgres://127.0.0.1:1/x', postgres: 'auto', temporal: { address: '127.0.0.1:1', namespace: 'default' } } as const;
+  await expect(acquireServices({ ...given, home: '/proc/trialbed/home' })).rejects.toMatchObject({ code: 'config' });
+});
+
+test('an initdb that is killed with its supervisor leaves neither its password nor half a cluster behind', async () => {
+  const lease = acquireServices(settings);
+  const making = async (): Promise<readonly string[]> => (await readdir(home)).filter((name) => name.startsWith('postgres.making-'));
+  await eventually(async () => (await making()).length > 0);
+  process.kill((await status({ home }))?.pid ?? Number.NaN, 'SIGKILL');
+  await using _ = await lease;
+  expect(await making()).toEqual([]);
 });

@@ -1,8 +1,9 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { RunRequest } from '../../client/api.ts';
 import type { Json } from '../../domain/json.ts';
+import { makeFolder } from '../../infra/make-folder.ts';
 import { type AddCommand, common } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import type { CommonFlags } from '../host.ts';
@@ -87,7 +88,7 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
 /** Fails before the trials run rather than after. */
 async function writableFolder(dir: string): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolder(dir);
     await access(dir, constants.W_OK);
   } catch (error) {
     throw new UsageError(`the report cannot be written to ${dir}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });

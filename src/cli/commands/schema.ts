@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { makeFolder } from '../../infra/make-folder.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { type AddCommand, common } from '../command.ts';
 import { EXIT } from '../exit.ts';
@@ -22,7 +23,7 @@ export const addSchema: AddCommand = (program, { host, action }) => {
           return EXIT.ok;
         }
         const dir = resolve(host.cwd, flags.out);
-        await mkdir(dir, { recursive: true });
+        await makeFolder(dir);
         const files = all.map(([name]) => join(dir, `${name}.schema.json`));
         await Promise.all(all.map(([, schema], n) => writeFile(files[n] ?? '', `${JSON.stringify(schema, null, 2)}\n`)));
         if (flags.json) printJson(host, { type: 'schema', files });
