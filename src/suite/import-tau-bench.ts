@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import type { JsonObject } from '../domain/json.ts';
 import { dataProblems, RetailDataError } from '../environments/retail/data.ts';
-import { readTasks, SPLITS, type Split, type Task, tasksWithoutChange, writesOf } from '../environments/retail/tasks.ts';
+import { type SolutionTrace, traceSolutions } from '../environments/retail/solutions.ts';
+import { readTasks, SPLITS, type Split, type Task, writesOf } from '../environments/retail/tasks.ts';
 import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-files.ts';
 
 export interface ImportTauBenchRequest {
@@ -45,10 +46,10 @@ export async function importTauBench(request: ImportTauBenchRequest): Promise<Im
   const problems = dataProblems(data);
   if (problems.length > 0) throw new RetailDataError(problems);
   const tasks = readTasks(data, split);
-  const unchanged = await tasksWithoutChange(data, tasks);
+  const traces = await traceSolutions(data, tasks);
 
   const files = new Map<string, string>();
-  for (const task of tasks) files.set(join(out, 'cases', `${split}-${task.number}.yaml`), caseText(task, unchanged.has(task)));
+  for (const [task, trace] of traces) files.set(join(out, 'cases', `${split}-${task.number}.yaml`), caseText(task, trace));
   const suite = join(out, 'suite.yaml');
   files.set(suite, suiteText(out, data, withEarlier(out, split)));
   return { suite, cases: tasks.length, ...(await writeImported(files, { source: 'tau-bench', force: request.force ?? false })) };
@@ -73,7 +74,8 @@ function suiteText(out: string, data: string, splits: readonly Split[]): string 
   });
 }
 
-function caseText(task: Task, unchanged: boolean): string {
+function caseText(task: Task, trace: SolutionTrace): string {
+  const mutants = writesOf(task).length > 0 ? passingMutants(trace) : [];
   const kase: JsonObject = {
     title: titleOf(task.instruction),
     kind: kindOf(task),
@@ -85,15 +87,34 @@ function caseText(task: Task, unchanged: boolean): string {
       ...(task.outputs.length > 0 ? { claims: task.outputs.map((output) => ({ claim: 'text', name: `says ${output}`, rule: { says: [output] } })) } : {}),
       repeated_writes: 'forbid_attempts',
     },
-    ...(unchanged && task.outputs.length === 0 ? { expects_nothing: true } : {}),
+    ...(trace.unchanged && task.outputs.length === 0 ? { expects_nothing: true } : {}),
     reference: { steps: task.gold.map(({ tool, args }) => ({ call: tool, with: args })), answer: answerOf(task) },
-    ...(writesOf(task).length > 0 ? { mutants: [REFUSED_ADDITION] } : {}),
+    ...(mutants.length > 0 ? { mutants } : {}),
   };
   return stringify(kase, { lineWidth: 0 });
 }
 
-/** An added call for an id that nobody has is refused. One that finds its target changes it, and fails as a forbidden effect. */
-const REFUSED_ADDITION = { mutant: 'add:*', why: 'The shop refuses a call for an id that does not exist; nothing changes, and a refusal alone is no failure.' };
+/** Mutants of a case with writes that may pass, by what its solution was seen to do. One that changes what must not change fails, explained or not. */
+function passingMutants({ refused, traceless }: SolutionTrace): readonly JsonObject[] {
+  return [
+    { mutant: 'add:*', why: 'The shop refuses a call for an id that does not exist; nothing changes, and a refusal alone is no failure.' },
+    ...refused.flatMap((at) =>
+      about(
+        at,
+        ['drop', 'repeat', 'alter'],
+        'The shop refuses this call of the solution; nothing changes without it, by a second one, or by another that it refuses.',
+      ),
+    ),
+    ...traceless.flatMap((at) =>
+      about(at, ['drop', 'alter'], 'The solution ends just the same without this call: a later one overwrites what it writes, or it was there already.'),
+    ),
+  ];
+}
+
+/** Patterns of the mutants of a step. `at`: index in the solution; mutants count from 1. */
+function about(at: number, kinds: readonly string[], why: string): readonly JsonObject[] {
+  return kinds.map((kind) => ({ mutant: kind === 'alter' ? `alter:${at + 1}:*` : `${kind}:${at + 1}`, why }));
+}
 
 /** The one tool that changes something; `several`, or `no_write`. */
 function kindOf(task: Task): string {

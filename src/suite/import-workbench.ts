@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import type { JsonObject } from '../domain/json.ts';
 import { dataProblems, readRows } from '../environments/workbench/data.ts';
 import { DIRECTORY, DOMAINS, toolkitsOf } from '../environments/workbench/domains.ts';
-import { changesNothing, readTasks, WorkbenchDataError, type Task } from '../environments/workbench/tasks.ts';
+import { idleSteps, readTasks, WorkbenchDataError, type Task } from '../environments/workbench/tasks.ts';
 import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-files.ts';
 
 export interface ImportWorkbenchRequest {
@@ -47,7 +47,7 @@ export async function importWorkbench(request: ImportWorkbenchRequest): Promise<
     return known;
   };
   const files = new Map<string, string>();
-  for (const task of tasks) files.set(join(out, 'cases', `${task.domain}-${task.row}.yaml`), caseText(task, changesNothing(task, rowsOf)));
+  for (const task of tasks) files.set(join(out, 'cases', `${task.domain}-${task.row}.yaml`), caseText(task, idleSteps(task, rowsOf)));
   const suite = join(out, 'suite.yaml');
   files.set(suite, suiteText(out, data, await withEarlier(out, domains)));
 
@@ -93,7 +93,7 @@ function suiteText(out: string, data: string, domains: readonly string[]): strin
   });
 }
 
-function caseText(task: Task, nothing: boolean): string {
+function caseText(task: Task, idle: readonly number[]): string {
   const steps: JsonObject[] = task.gold.map(({ tool, args }) => ({ call: tool, with: args }));
   const tools = task.toolkits.flatMap((toolkit) => toolkit.tools({ compat: false }).map((tool) => tool.name));
   const kase: JsonObject = {
@@ -103,10 +103,20 @@ function caseText(task: Task, nothing: boolean): string {
     request: task.query,
     user: { tools: [...new Set(tools)] },
     expect: { outcomes: [{ name: 'gold', same_as: 'reference' }] },
-    ...(nothing ? { expects_nothing: true } : {}),
+    ...(idle.length === steps.length ? { expects_nothing: true } : {}),
     reference: { steps, answer: steps.length > 0 ? 'That is done.' : 'Nothing had to be changed.' },
+    ...(steps.length > 0 ? { mutants: passingMutants(idle) } : {}),
   };
   return stringify(kase, { lineWidth: 0 });
+}
+
+/** Mutants of a case with writes that may pass. One that changes what must not change fails, explained or not. `idle`: indexes of calls that change nothing. */
+function passingMutants(idle: readonly number[]): readonly JsonObject[] {
+  const why = 'This call of the solution sets what is there already; nothing changes without it, or by one that the tool refuses.';
+  return [
+    { mutant: 'add:*', why: 'A call for what does not exist is answered with a sentence; nothing changes, and a refusal alone is no failure.' },
+    ...idle.flatMap((at) => [`drop:${at + 1}`, `alter:${at + 1}:*`].map((mutant) => ({ mutant, why }))),
+  ];
 }
 
 /** Tag that tasks of one template share; long templates are cut and told apart by a hash. */

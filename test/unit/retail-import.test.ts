@@ -59,6 +59,24 @@ describe('import of a small data folder', () => {
     expect(retail({ data }).name).toBe('retail');
   });
 
+  it('explains mutants by what the solution does: writes that are refused, overwritten later, or of what is there', async () => {
+    const data = await smallData();
+    const move = (address1: string) => ({ name: 'modify_user_address', kwargs: { user_id: 'ann_1', ...ADDRESS, address1 } });
+    await writeTasks(data, [
+      task([move('2 Road'), move('3 Road'), CANCEL_CALL], []),
+      task([{ name: 'cancel_pending_order', kwargs: { ...CANCEL, order_id: '#W9' } }, move('1 Road')], []),
+      task([move('2 Road'), move('1 Road')], []),
+    ]);
+    const { suite } = await importTauBench({ data, out: join(folder, 'suite') });
+    const { cases } = await loadSuite(suite);
+    expect(cases.map(({ kase }) => kase.mutants.map(({ mutant }) => mutant))).toEqual([
+      ['add:*', 'drop:1', 'alter:1:*'],
+      ['add:*', 'drop:1', 'repeat:1', 'alter:1:*', 'drop:2', 'alter:2:*'],
+      // Each of them shows once the other is not there.
+      ['add:*', 'drop:1', 'alter:1:*'],
+    ]);
+  });
+
   it('keeps what was edited, replaces what was not, and replaces all when forced', async () => {
     const request = { data: await smallData(), out: join(folder, 'suite') };
     await importTauBench(request);
@@ -134,6 +152,9 @@ describe.skipIf(!datasets.met)(skipTitle('import of the published data', dataset
     expect(claims.filter(([answer, text]) => !says(answer, text))).toEqual([]);
     const nothing = cases.filter(({ kase }) => kase.expectsNothing).map(({ kase }) => Number(kase.id.replace('test-', '')));
     expect(nothing.sort((a, b) => a - b)).toEqual([10, 12, 25, 50, 57, 65, 106]);
+    const explained = (kind: string) => cases.flatMap(({ kase }) => kase.mutants.filter((one) => one.mutant.startsWith(kind)).map(() => kase.id));
+    expect(explained('drop:').sort()).toEqual(['test-106', 'test-111', 'test-12', 'test-13', 'test-22', 'test-64']);
+    expect(explained('repeat:').sort()).toEqual(['test-106', 'test-12', 'test-13', 'test-64']);
   });
 });
 

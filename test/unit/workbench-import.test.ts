@@ -53,6 +53,7 @@ describe('import of a small data folder', () => {
       },
       expect: { outcomes: [{ name: 'gold', same_as: 'reference' }] },
       reference: { steps: [{ call: 'email.delete_email', with: { email_id: '00000001' } }], answer: 'That is done.' },
+      mutants: [{ mutant: 'add:*', why: expect.stringContaining('nothing changes') }],
     });
     expect(await yaml('suite/cases/email-1.yaml')).toMatchObject({ expects_nothing: true, reference: { steps: [], answer: 'Nothing had to be changed.' } });
   });
@@ -178,6 +179,11 @@ describe.skipIf(!datasets.met)(skipTitle('import of the published data', dataset
     const cases = await readCases(out);
     expect(cases).toHaveLength(690);
     expect(cases.filter((kase) => kase.expects_nothing === true)).toHaveLength(124);
+    const idle = cases.filter((kase) => (kase.mutants ?? []).some(({ mutant }) => mutant.startsWith('drop:')));
+    expect(idle.map((kase) => [kase.kind, kase.expects_nothing])).toEqual([
+      ['customer_relationship_manager', true],
+      ['customer_relationship_manager', true],
+    ]);
     expect(await yaml('suite/cases/customer_relationship_manager-31.yaml')).toMatchObject({ expects_nothing: true });
     expect(new Set(cases.map((kase) => kase.tags[1])).size).toBe(69);
   });
@@ -187,6 +193,7 @@ interface WrittenCase {
   readonly kind: string;
   readonly tags: readonly string[];
   readonly expects_nothing?: boolean;
+  readonly mutants?: readonly { readonly mutant: string }[];
 }
 
 async function readCases(out: string): Promise<readonly WrittenCase[]> {

@@ -5,11 +5,14 @@ import { isDeepStrictEqual } from 'node:util';
 
 /** The shop's records in memory, as its files have them. */
 export interface FileShop extends Shop {
-  /** Whether an order or a user is not as in the files. */
-  isChanged(): boolean;
+  /** The orders and users that are not as in the files, as they are now. */
+  changes(): ShopChanges;
   /** Back to the files. */
   reset(): void;
 }
+
+/** Whole records by kind and id, for example `order #W1`. */
+export type ShopChanges = ReadonlyMap<string, unknown>;
 
 /**
  * Makes a shop of the parsed data files; they are left as they are.
@@ -32,7 +35,7 @@ export function openFileShop(files: { readonly users: unknown; readonly orders: 
       const user = await this.user(id);
       if (user !== null) changed.users.set(id, { ...user, ...changes });
     },
-    isChanged: () => differs(changed.orders, orders) || differs(changed.users, users),
+    changes: () => new Map<string, unknown>([...different('order', changed.orders, orders), ...different('user', changed.users, users)]),
     reset() {
       changed.orders.clear();
       changed.users.clear();
@@ -40,8 +43,8 @@ export function openFileShop(files: { readonly users: unknown; readonly orders: 
   };
 }
 
-function differs<T>(changed: ReadonlyMap<string, T>, original: ReadonlyMap<string, T>): boolean {
-  return [...changed].some(([id, record]) => !isDeepStrictEqual(record, original.get(id)));
+function different<T>(kind: string, changed: ReadonlyMap<string, T>, original: ReadonlyMap<string, T>): readonly (readonly [string, T])[] {
+  return [...changed].filter(([id, record]) => !isDeepStrictEqual(record, original.get(id))).map(([id, record]) => [`${kind} ${id}`, record] as const);
 }
 
 function records<T>(file: string, schema: z.ZodType, value: unknown): ReadonlyMap<string, T> {

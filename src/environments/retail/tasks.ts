@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/json.ts';
 import { nearestName } from '../../domain/text/nearest.ts';
-import { FILES, readJson, RetailDataError } from './data.ts';
-import { type FileShop, openFileShop } from './file-shop.ts';
+import { readJson, RetailDataError } from './data.ts';
 import { READ_TOOLS } from './read-tools.ts';
-import { ToolFailure } from '../define.ts';
 import { WRITE_TOOLS, WRITES } from './write-tools.ts';
 
 /** Parts of the published tasks. */
@@ -55,38 +53,9 @@ export function readTasks(folder: string, split: Split): readonly Task[] {
   return tasks;
 }
 
-/**
- * Which of the tasks leave every order and user as they were: their gold calls are applied, one task after the other, to the records of the folder.
- * @throws {RetailDataError} for a missing or malformed data file.
- */
-export async function tasksWithoutChange(folder: string, tasks: readonly Task[]): Promise<ReadonlySet<Task>> {
-  const shop = openFileShop({
-    users: readJson(folder, FILES.users),
-    orders: readJson(folder, FILES.orders),
-    products: readJson(folder, FILES.products),
-  });
-  const unchanged = new Set<Task>();
-  for (const task of tasks) {
-    await play(shop, task.gold);
-    if (!shop.isChanged()) unchanged.add(task);
-    shop.reset();
-  }
-  return unchanged;
-}
-
 /** Names of the gold's tools that change something, each once. */
 export function writesOf(task: Task): readonly string[] {
   return [...new Set(task.gold.map((call) => call.tool))].filter((tool) => Object.hasOwn(WRITES, tool));
-}
-
-async function play(shop: FileShop, gold: readonly GoldCall[]): Promise<void> {
-  for (const { tool, args } of gold) {
-    const rule = Object.hasOwn(WRITES, tool) ? WRITES[tool as keyof typeof WRITES] : undefined;
-    await rule?.apply(shop, args).catch((error: unknown) => {
-      // A refusal is part of what some solutions do.
-      if (!(error instanceof ToolFailure)) throw error;
-    });
-  }
 }
 
 function callProblems({ tool: name, args }: GoldCall): readonly string[] {
