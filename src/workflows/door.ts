@@ -52,8 +52,13 @@ export class Door {
     return this.accepted;
   }
 
+  get budget(): number {
+    return this.options.budget;
+  }
+
+  /** Calls that are under way, as `op-3 issue_refund`. */
   get inFlight(): readonly string[] {
-    return [...this.running.keys()];
+    return [...this.pending.values()].map(({ call }) => `${call.id} ${call.tool}`);
   }
 
   get disturbed(): boolean {

@@ -29,6 +29,7 @@ export interface TrialStatus {
   readonly phase: TrialPhase;
   readonly attempt: number;
   readonly calls: number;
+  /** Calls under way, as `op-3 issue_refund`. */
   readonly inFlight: readonly string[];
 }
 

@@ -15,6 +15,7 @@ import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, ScriptCurso
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Ending } from '../domain/verdict.ts';
+import { detailsText } from './details.ts';
 import { dispatchCall } from './dispatch.ts';
 import { Door } from './door.ts';
 import { conversationQueue, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
@@ -183,15 +184,10 @@ class TrialRun {
 
   /** What the Temporal UI shows of the trial while it runs and after. */
   private show(summary: TrialSummary | null): void {
-    const lines = [`**${this.input.case}** with agent **${this.input.agent}**, attempt ${this.current.attempt}`, '', `Phase: ${this.phase}`];
-    const door = this.door;
-    if (door) {
-      lines.push(`Calls: ${door.calls}${door.inFlight.length > 0 ? `, in flight: ${door.inFlight.join(', ')}` : ''}`);
-      const last = door.notes.at(-1);
-      if (last) lines.push(`Last call: ${last.id} ${last.tool}: ${last.told}${last.problem ? ` (${last.problem.code})` : ''}`);
-    }
-    if (summary) lines.push(`Ending: ${summary.ending}`, `Verdict: ${summary.pass ?? 'none'}`, ...(summary.why ? [`Why: ${summary.why}`] : []));
-    setCurrentDetails(lines.join('\n'));
+    const { door, phase } = this;
+    const { case: kase, agent } = this.input;
+    const calls = door && { made: door.calls, budget: door.budget, inFlight: door.inFlight, notes: door.notes };
+    setCurrentDetails(detailsText({ case: kase, agent, attempt: this.current.attempt, phase, calls, summary }));
   }
 }
 
