@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
-import { firstFinding, type Verdict } from '../domain/verdict.ts';
+import { firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
 import type { Store, TrialRow } from '../store/store.ts';
 import { FAILURE, type FinishRequest, type GradeResult } from './contract.ts';
 
@@ -74,7 +74,7 @@ function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
     outcome: result?.outcome ?? null,
     constraints: result?.constraints ?? null,
     effects: result?.effects ?? null,
-    why: shortened(result?.why ?? request.problem?.message ?? null),
+    why: whyOf(request.ending, request.problem, result?.why ?? null),
     calls: request.calls,
     durationMs: request.durationMs,
     disturbed: request.disturbed,

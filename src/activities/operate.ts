@@ -8,6 +8,7 @@ import { createWorldMail } from '../environments/inbox/client.ts';
 import { createWorldTickets } from '../environments/tickets/client.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
 import { MAX_PROBLEM_LENGTH, strict } from './check-call.ts';
+import { failureDetail } from './failure-detail.ts';
 import { isPassing, isServiceLoss } from './failures.ts';
 import type { ActivityServices } from './services.ts';
 
@@ -52,6 +53,7 @@ export async function operate(services: ActivityServices, request: OperateReques
       });
     }
   } catch (error) {
+    await explain(services, request, error);
     if (error instanceof ToolFailure && !isServiceLoss(error)) {
       await world.ledger.settle(operation, dispatch, { state: 'failed', problem: problemOf(error), durationMs: performance.now() - startedAt });
     }
@@ -65,6 +67,19 @@ export async function operate(services: ActivityServices, request: OperateReques
     throw error;
   }
   services.failpoint('committed_before_reply');
+}
+
+/** Keeps what the failure says for operators. A failure of doing so must not hide the failure itself. */
+async function explain(services: ActivityServices, { world, operation, tool, dispatch, signal }: OperateRequest, error: unknown): Promise<void> {
+  // What a library throws when it is told to stop says nothing of the tool.
+  if (signal.aborted && !(error instanceof ToolFailure)) return;
+  try {
+    const { toolSecret, agentSecret } = await world.credentials();
+    const detail = failureDetail(error, [toolSecret, agentSecret]);
+    if (detail !== null) await world.ledger.explain(operation, dispatch, detail);
+  } catch (lost) {
+    services.log.warn({ operation, tool, err: lost }, 'why a tool failed could not be kept');
+  }
 }
 
 async function contextOf(services: ActivityServices, request: OperateRequest, db: WorldSql): Promise<ToolContext> {

@@ -97,6 +97,8 @@ function operationLines(operation: Operation, effects: readonly Effect[], { colu
   const args = oneLineJson(operation.args, Math.max(20, columns - displayWidth(call) - key.length - end.length - 6));
   const lines = [`${call} ${paint('dim', args)}${key}  ${paint(colour, end)}`];
   if (operation.problem) lines.push(`     ${shorten(plainText(`${operation.problem.code}: ${operation.problem.message}`), columns - 7)}`);
+  // Whole, for it is what an operator came for; bounded where it was recorded.
+  if (operation.detail !== undefined) lines.push(...wrap(`detail ${plainText(operation.detail)}`, columns - 7).map((line) => `     ${line}`));
   if (operation.result !== null) lines.push(paint('dim', `     result ${oneLineJson(operation.result, columns - 14)}`));
   return [...lines, ...effects.map((effect) => `     ${effectLine(effect, columns - 7)}`)];
 }

@@ -18,7 +18,7 @@ export interface TrialSummary {
   readonly outcome: Judgement | null;
   readonly constraints: Judgement | null;
   readonly effects: Judgement | null;
-  /** First finding that is not a pass, in a sentence. */
+  /** How the trial ended, where not by an answer, then the first finding that is not a pass, in a sentence. See `whyOf`. */
   readonly why: string | null;
   readonly calls: number;
   readonly durationMs: number;

@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import { printable } from './text/bounded.ts';
 
 export type Judgement = 'pass' | 'fail' | 'undetermined';
 
@@ -52,6 +53,43 @@ export interface Verdict {
   readonly graderVersion: string;
   /** Hash of the case that it was graded by. */
   readonly caseHash: string;
+}
+
+/**
+ * Why a trial came to what it did, in a sentence: how it ended first, where it did not end by an answer, in the words of whoever ended it; then what failed. Null when it
+ * was completed and all passed. Bounded; not escaped for any terminal or page.
+ */
+export function whyOf(ending: Ending, problem: { readonly message: string } | null, finding: string | null): string | null {
+  const parts = [ENDED[ending], problem === null ? null : firstLine(problem.message)].filter((part) => part !== null);
+  const ended = parts.length === 0 || ending === 'completed' ? null : parts.join(': ');
+  const why = [ended, finding].filter((part) => part !== null);
+  return why.length === 0 ? null : printable(why.join(ended?.endsWith('.') ? ' ' : '; '), MAX_WHY_LENGTH);
+}
+
+const MAX_WHY_LENGTH = 2_000;
+const MAX_PROBLEM_LENGTH = 400;
+
+/** Endings in words. Trouble of the test bed speaks for itself. */
+const ENDED: { readonly [ending in Ending]: string | null } = {
+  completed: null,
+  agent_error: 'the agent failed',
+  agent_timeout: 'the agent ran out of time',
+  budget_exhausted: 'the agent ran out of calls',
+  user_error: 'the simulated user failed',
+  cassette_miss: 'the recording holds no such reply',
+  cancelled: 'cancelled',
+  infra_error: null,
+};
+
+/** A message may carry a stack. */
+function firstLine(message: string): string {
+  return printable(
+    message
+      .trim()
+      .split(/\r\n|[\n\r\u2028\u2029]/u, 1)
+      .join(''),
+    MAX_PROBLEM_LENGTH,
+  );
 }
 
 /** The first finding that is not a pass, as one sentence: a failure before what could not be determined. Null when all pass. */

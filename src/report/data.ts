@@ -1,3 +1,4 @@
+import type { Operation } from '../domain/operation.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import type { AttemptRow, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
@@ -19,7 +20,20 @@ export interface ReportTrial {
   readonly verdict: StoredVerdict | null;
   /** Why the attempt that counts ended other than by an answer. */
   readonly problem: { readonly code: string; readonly message: string } | null;
+  /** Operations of which more is known than the agent was told, in order: why a tool failed. At most {@link MAX_DETAILS}. */
+  readonly details: readonly OperationDetail[];
   readonly attempts: readonly AttemptRow[];
+}
+
+/** Why an operation failed, for operators. */
+export interface OperationDetail {
+  readonly operation: string;
+  readonly seq: number;
+  readonly tool: string;
+  /** What the agent was told. */
+  readonly told: string;
+  readonly code: string | null;
+  readonly detail: string;
 }
 
 /** Where a report's data comes from; the client is one. */
@@ -33,7 +47,7 @@ interface ReportView {
   readonly trial: TrialRow;
   readonly kase: { readonly title: string };
   readonly attempts: readonly AttemptRow[];
-  readonly record: Pick<TrialRecord, 'problem'> | null;
+  readonly record: Pick<TrialRecord, 'problem' | 'operations'> | null;
   readonly verdicts: readonly StoredVerdict[];
 }
 
@@ -55,6 +69,17 @@ export async function collectReport(source: ReportSource, batchId: string): Prom
 /** Views read at once. */
 const READERS = 4;
 
+/** More operations with a detail than a person reads in one trial. */
+const MAX_DETAILS = 10;
+
+function detailsOf(operations: readonly Operation[]): OperationDetail[] {
+  return operations
+    .flatMap(({ id, seq, tool, told, problem, detail }) =>
+      detail === undefined ? [] : [{ operation: id, seq, tool, told, code: problem?.code ?? null, detail }],
+    )
+    .slice(0, MAX_DETAILS);
+}
+
 async function one(source: ReportSource, summary: TrialSummary): Promise<ReportTrial> {
   const view = await source.show(summary.trial);
   const counting = view.attempts.find((attempt) => attempt.counts);
@@ -64,6 +89,7 @@ async function one(source: ReportSource, summary: TrialSummary): Promise<ReportT
     row: view.trial,
     verdict: view.verdicts.find((verdict) => verdict.current) ?? null,
     problem: counting?.problem ?? view.record?.problem ?? null,
+    details: detailsOf(view.record?.operations ?? []),
     attempts: view.attempts,
   };
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../domain/json.ts';
 import type { Finding, View } from '../domain/verdict.ts';
-import type { ReportData, ReportTrial } from './data.ts';
+import { printable } from '../domain/text/bounded.ts';
+import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { type Cell, cellState, cellText, matrix, trialState } from './matrix.ts';
 
@@ -32,6 +33,7 @@ const EVIDENCE_CHARACTERS = 40_000;
 const LISTED = 200;
 const VALUE_CHARACTERS = 1_500;
 const INLINE_CHARACTERS = 100;
+const DETAIL_CHARACTERS = 600;
 const GATE = { met: 'gate met', not_met: 'gate not met', infrastructure: 'gate not judged: infrastructure errors' } as const;
 
 function heading({ summary }: ReportData): string {
@@ -96,10 +98,16 @@ function trialDetail(trial: ReportTrial): string {
   } else if (summary.why !== null && summary.why !== problem?.message) {
     lines.push(`- ${mdText(summary.why)}`);
   }
+  lines.push(...trial.details.map(detailLine));
   if (trial.attempts.length > 1) lines.push(`- attempts: ${trial.attempts.map((a) => `${a.attempt} ${a.ending ?? 'open'}`).join(', ')}`);
   if (summary.disturbed) lines.push('- disturbed: the test bed had to recover an operation of this trial');
   lines.push(`- timeline: ${mdCode(`trialbed show ${summary.trial}`)}`);
   return lines.join('\n');
+}
+
+/** What the agent was not told. */
+function detailLine({ seq, tool, told, code, detail }: OperationDetail): string {
+  return `- call ${seq} ${mdCode(tool)} ${told}${code === null ? '' : ` (${mdCode(code)})`}, in the words of what refused it: ${mdText(printable(detail, DETAIL_CHARACTERS))}`;
 }
 
 function viewLines(name: string, view: View): string[] {

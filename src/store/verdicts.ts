@@ -1,5 +1,6 @@
+import type { TrialRecord } from '../domain/record.ts';
 import type { TrialSummary } from '../domain/trial.ts';
-import { firstFinding, type Verdict } from '../domain/verdict.ts';
+import { firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
 import type { StoredVerdict } from './store.ts';
@@ -18,16 +19,16 @@ export async function addVerdict(sql: Sql, trial: string, attempt: number, verdi
       [trial, attempt, verdict.graderVersion, verdict.caseHash, gradedAt, JSON.stringify(verdict)],
     ),
   );
-  const [row] = await sql.query<{ summary: TrialSummary | null }>('select summary from trialbed.attempts where trial = $1 and attempt = $2 for update', [
-    trial,
-    attempt,
-  ]);
+  const [row] = await sql.query<{ summary: TrialSummary | null; problem: TrialRecord['problem'] }>(
+    'select summary, problem from trialbed.attempts where trial = $1 and attempt = $2 for update',
+    [trial, attempt],
+  );
   const summary = row?.summary ?? null;
   if (stored === undefined || summary === null || summary.pass === null) return;
   await sql.query('update trialbed.attempts set summary = $3 where trial = $1 and attempt = $2', [
     trial,
     attempt,
-    JSON.stringify(regraded(summary, stored.body)),
+    JSON.stringify(regraded(summary, row?.problem ?? null, stored.body)),
   ]);
 }
 
@@ -42,7 +43,7 @@ export async function listVerdicts(sql: Sql, trial: string): Promise<readonly St
   return rows.map((row) => ({ ...row.body, trial, attempt: row.attempt, gradedAt: row.graded_at.toISOString(), current: row.current }));
 }
 
-function regraded(summary: TrialSummary, verdict: Verdict): TrialSummary {
+function regraded(summary: TrialSummary, problem: TrialRecord['problem'], verdict: Verdict): TrialSummary {
   // A summary whose verdict stays as it was keeps the sentence that it was finished with.
   const same = summary.pass === verdict.pass && summary.outcome === verdict.outcome.judgement && summary.constraints === verdict.constraints.judgement;
   if (same && summary.effects === verdict.effects.judgement) return summary;
@@ -52,6 +53,6 @@ function regraded(summary: TrialSummary, verdict: Verdict): TrialSummary {
     outcome: verdict.outcome.judgement,
     constraints: verdict.constraints.judgement,
     effects: verdict.effects.judgement,
-    why: firstFinding(verdict),
+    why: whyOf(summary.ending, summary.ending === 'completed' ? null : problem, firstFinding(verdict)),
   };
 }

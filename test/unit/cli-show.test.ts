@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { wrap } from '../../src/cli/trial-timeline.ts';
 import { TestHost } from './cli-support.ts';
-import { trialView } from './trial-view-support.ts';
+import { operation, trialView } from './trial-view-support.ts';
 
 test('show tells a trial from the request to the verdict', async () => {
   const host = new TestHost({ client: { show: async () => trialView() } });
@@ -26,6 +26,18 @@ test('show tells a trial from the request to the verdict', async () => {
   expect(text).toMatch(/1 {2}infra_error, from .*world_gone: world w1 no longer exists/);
   expect(text).toMatch(/2 {2}completed, counts, .*world k3 on embedded/);
   expect(text).not.toMatch(/[\u001b\u0007\u202e]/);
+});
+
+test('show tells operators why a tool failed, whole and safe to print', async () => {
+  const view = trialView();
+  const detail = `duplicate key value violates unique constraint "refunds_pkey" (SQLSTATE 23505); ${'Key (id)=(1) already exists. '.repeat(6)}\u001b]0;owned\u0007`;
+  const failed = operation({ told: 'failed', known: 'failed', result: null, problem: { code: 'tool_error', message: 'The tool failed.' }, detail });
+  const host = new TestHost({ client: { show: async () => ({ ...view, record: view.record && { ...view.record, operations: [failed] } }) } });
+  await runCommandLine(['show', 'b1-a'], host);
+  expect(host.stdout).toMatch(/tool_error: The tool failed\.\n +detail duplicate key value violates unique constraint "refunds_pkey"/);
+  expect(host.stdout.match(/already exists/g)).toHaveLength(6);
+  expect(host.stdout).toContain('\\x1b]0;owned\\x07');
+  expect(host.stdout).not.toMatch(/[\u001b\u0007]/);
 });
 
 test('show --json is the whole view on one line', async () => {

@@ -48,6 +48,7 @@ export function reportTrial(summary: TrialSummary, over: Partial<ReportTrial> = 
     },
     verdict: null,
     problem: null,
+    details: [],
     attempts: [],
     ...over,
   };

@@ -9,6 +9,7 @@ import { cellText, matrix } from '../../src/report/matrix.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
 import { writeReport } from '../../src/report/report.ts';
 import { reportData, reportTrial, trial } from './report-support.ts';
+import { operation } from './trial-view-support.ts';
 
 const PASS = { judgement: 'pass', findings: [] } as const;
 
@@ -121,6 +122,20 @@ describe('report.md', () => {
     expect(text).toContain('| case | a\\|b |');
   });
 
+  test('says why a tool failed, which the agent was not told; nothing in it is markup', () => {
+    const detail = {
+      operation: 'op-1',
+      seq: 1,
+      tool: 'issue_refund',
+      told: 'failed',
+      code: 'tool_error',
+      detail: `duplicate key "a|b" <img src=x> ${'x'.repeat(900)}`,
+    };
+    const text = reportMarkdown(reportData([reportTrial(trial({ pass: 'fail' }), { verdict: failed('m', 'f'), details: [detail] })]));
+    expect(text).toContain('- call 1 `issue_refund` failed (`tool_error`), in the words of what refused it: duplicate key "a\\|b" &lt;img src=x&gt;');
+    expect(text).not.toContain('x'.repeat(700));
+  });
+
   test('stays within the size of a comment, and says what it left out', () => {
     const many = Array.from({ length: 400 }, (_, n) =>
       reportTrial(trial({ case: `case-${n}`, pass: 'fail', why: 'no refund' }), { verdict: failed('no row of refunds', 'y'.repeat(1000)) }),
@@ -153,11 +168,13 @@ test('collecting keeps the order of the manifest and takes the verdict that coun
       show: async (id) => {
         const found = data.trials.find((t) => t.summary.trial === id);
         if (!found) throw new Error(id);
-        return { trial: found.row, kase: { title: id }, attempts: [], record: null, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
+        const record = { problem: null, operations: [operation({ detail: id }), operation({ seq: 2 })] };
+        return { trial: found.row, kase: { title: id }, attempts: [], record, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
       },
     },
     'b1',
   );
   expect(collected.trials.map((t) => t.title)).toEqual(trials.map((t) => t.trial));
+  expect(collected.trials.map((t) => t.details.map(({ detail }) => detail))).toEqual(trials.map((t) => [t.trial]));
   expect(collected.trials.every((t) => t.verdict?.graderVersion === '2')).toBe(true);
 });

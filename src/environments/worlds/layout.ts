@@ -4,7 +4,7 @@ import { TOOL_ROLE } from '../hosts/migrations.ts';
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Changes when what we put into a world changes; part of every generation. */
-export const LAYOUT_VERSION = 2;
+export const LAYOUT_VERSION = 3;
 
 /** SQLSTATEs that a world's own functions raise. */
 export const REFUSED = {
@@ -81,6 +81,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       attempt integer NOT NULL DEFAULT 0,
       result json,
       problem json,
+      -- Why it failed, for operators. Agents are told the problem alone.
+      detail text,
       duration_ms double precision,
       at timestamptz NOT NULL
     );

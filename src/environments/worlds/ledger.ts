@@ -23,6 +23,7 @@ interface StoredRow {
   readonly attempt: number;
   readonly result: Json | null;
   readonly problem: OperationProblem | null;
+  readonly detail: string | null;
   readonly duration_ms: number | null;
   readonly at: string;
 }
@@ -93,6 +94,13 @@ export class WorldLedger implements Ledger {
     );
   }
 
+  async explain(operationId: string, attempt: number, detail: string): Promise<void> {
+    await this.access.admin.query(
+      `UPDATE ${this.sys('operations')} SET detail = $3 WHERE id = $1 AND attempt <= $2 AND EXISTS (SELECT 1 FROM ${this.sys('fence')} WHERE epoch IN ($4, $4 + 1))`,
+      [operationId, attempt, detail, this.epoch],
+    );
+  }
+
   async recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }> {
     // Transactions of this operation share this row's lock: when it is ours, they have committed or are gone.
     const lock = { sql: `SELECT 1 FROM ${this.sys('attempts')} WHERE operation = $1 FOR UPDATE`, values: [operationId] };
@@ -122,7 +130,7 @@ export class WorldLedger implements Ledger {
 
   private async select(where: string, values: readonly unknown[]): Promise<LedgerRow[]> {
     const { rows } = await this.access.admin.query<StoredRow>(
-      `SELECT id, tool, args, idempotency_key, refusal, state, attempt, result, problem, duration_ms, ${isoUtc('at')} AS at
+      `SELECT id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, ${isoUtc('at')} AS at
          FROM ${this.sys('operations')}, ${this.sys('fence')} ${where}`,
       [...values],
     );
@@ -136,6 +144,7 @@ export class WorldLedger implements Ledger {
       attempt: row.attempt,
       result: row.result,
       problem: row.problem,
+      detail: row.detail,
       durationMs: row.duration_ms,
       at: row.at,
     }));

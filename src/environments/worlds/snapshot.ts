@@ -112,8 +112,8 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
   for (const row of operations) {
     await client.query(`INSERT INTO ${inSys(layout, 'attempts')} (operation, fenced) VALUES ($1, $2)`, [row.id, row.attempt]);
     await client.query(
-      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, duration_ms, at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
       [
         row.id,
         row.tool,
@@ -124,6 +124,7 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
         row.attempt,
         json(row.result),
         json(row.problem),
+        row.detail,
         row.durationMs,
         row.at,
       ],

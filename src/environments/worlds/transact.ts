@@ -33,6 +33,7 @@ export interface ToolTransaction {
 export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction, work: (sql: WorldSql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let refused: unknown = null;
+  let failed: unknown = null;
   let healthy = false;
   let commitSent = false;
   try {
@@ -46,6 +47,7 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
     );
     const value = await work(
       worldSql(client, (error) => {
+        failed ??= error;
         if (isFence(error)) refused = error;
       }),
     );
@@ -70,6 +72,8 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
         () => false,
       );
     else if (sqlState(error) !== null && !isLost(error)) healthy = true;
+    // What the work made of a statement's error must not take the database's own words from operators.
+    if (failed !== null && error instanceof Error && error !== failed && error.cause === undefined) error.cause = failed;
     throw meaning(refused ?? error, options.operation);
   } finally {
     // A setting, a role or a LISTEN of this session must not meet the next operation, which may be another world's.
