@@ -76,7 +76,18 @@ export type Constraint =
   /** The tool must not be called at all (dispatched), when `where` matches its arguments. */
   | { readonly never: string; readonly where?: Columns; readonly name?: string }
   /** A committed call of this tool must be there. For reads on which a correct answer depends; prescribes no sequence. */
-  | { readonly must_call: string; readonly where?: Columns; readonly name?: string };
+  | { readonly must_call: string; readonly where?: Columns; readonly name?: string }
+  | FallbackConstraint;
+
+/**
+ * What the agent falls back to once a fault was injected into a tool or a service (`after_fault`, by name; `inbox`, `tickets` and `database` are services where no
+ * tool has the name). Where no such fault was injected the rule has nothing to say.
+ */
+export type FallbackConstraint =
+  /** No call of `never` is dispatched after the first such fault, when `where` matches its arguments. */
+  | { readonly after_fault: string; readonly never: string; readonly where?: Columns; readonly name?: string }
+  /** A committed call of `must_call` comes after the first such fault, when `where` matches its arguments. */
+  | { readonly after_fault: string; readonly must_call: string; readonly where?: Columns; readonly name?: string };
 
 /** What an answer may say about an effect. */
 export type AssertedState = 'done' | 'not_done' | 'unknown';
@@ -137,6 +148,8 @@ export type ScriptStep =
       /** Name under which later steps find `{state, result, problem}`; `${name.path}` reads from `result`. */
       readonly as?: string;
       readonly key?: string;
+      /** The call is meant to be rejected, so nobody holds it against the tool's schema beforehand. */
+      readonly invalid?: true;
     }
   | { readonly say: string };
 

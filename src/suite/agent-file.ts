@@ -18,6 +18,13 @@ const BUILT_IN: { readonly [name in (typeof RESERVED_AGENTS)[number]]: AgentSpec
   'do-nothing': { kind: 'do-nothing', name: 'do-nothing', version: '1', answer: '' },
 };
 
+const SOURCES = new WeakMap<LoadedAgent, YamlFile>();
+
+/** The file that an agent was read from, with the places of its parts. */
+export function sourceOfAgent(agent: LoadedAgent): YamlFile | null {
+  return SOURCES.get(agent) ?? null;
+}
+
 export function isReservedAgent(name: string): name is (typeof RESERVED_AGENTS)[number] {
   return RESERVED_AGENTS.some((reserved) => reserved === name);
 }
@@ -42,8 +49,14 @@ export async function loadAgent(nameOrPath: string, suite: Pick<Suite, 'agents' 
 
 async function readAgent(file: string): Promise<LoadedAgent> {
   const source = await readYaml(file);
+  const agent = await agentOf(source);
+  SOURCES.set(agent, source);
+  return agent;
+}
+
+async function agentOf(source: YamlFile): Promise<LoadedAgent> {
   const written = check(agentSchema, source);
-  const name = written.name ?? basename(file, '.yaml');
+  const name = written.name ?? basename(source.file, '.yaml');
   const version = written.version ?? '1';
   switch (written.kind) {
     case 'do-nothing':

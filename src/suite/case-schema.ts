@@ -158,6 +158,7 @@ const step = z
       with: jsonObject.meta({ description: 'Its arguments. "${name.path}" reads from the result of the step of that name.' }).optional(),
       as: stepName.meta({ description: 'Name under which later steps find the result.' }).optional(),
       key: text.meta({ description: 'Idempotency key.' }).optional(),
+      invalid: z.literal(true).meta({ description: 'The call is meant to be rejected: its tool, arguments and key are not checked beforehand.' }).optional(),
     }),
     z.strictObject({ say: text.meta({ description: 'Message to the user, which ends the turn.' }) }),
   ])

@@ -1,25 +1,33 @@
 import type { Case, Constraint, EffectPattern } from '../domain/case.ts';
-import type { JsonObject } from '../domain/json.ts';
+import { sourceOfAgent } from './agent-file.ts';
 import { sourceOf } from './case-file.ts';
+import { argumentNames, type CheckedTool } from './check-arguments.ts';
+import { stepProblems, toolProblems } from './check-steps.ts';
 import { inOrder, unknownName } from './issues.ts';
-import type { FileProblem, LoadedCase, Suite } from './suite.ts';
+import type { FileProblem, LoadedAgent, LoadedCase, Suite } from './suite.ts';
 import type { Path, YamlFile } from './yaml-file.ts';
 
-/** What names of a case are held against. A loaded environment is such a thing; tables are known where its database was read. */
+/** What cases and agents are held against. A loaded environment is such a thing; tables are known where its database was read. */
 export interface EnvironmentFacts {
-  readonly toolSchemas: readonly { readonly name: string; readonly inputSchema: JsonObject }[];
-  readonly environment?: { readonly permissions?: { readonly roles: { readonly [role: string]: unknown } } };
+  readonly environment: { readonly tools: readonly CheckedTool[]; readonly permissions?: { readonly roles: { readonly [role: string]: unknown } } };
   /** Columns by table. */
   readonly tables?: { readonly [table: string]: readonly string[] };
 }
 
 /**
- * Every name in the suite's cases that the environment does not have: tools in permissions, constraints and the reference's steps, names of
- * arguments there, roles, and tables and columns where they are known.
+ * Everything in the suite's cases that the environment does not have or take: tools in permissions, constraints and the reference's steps, arguments
+ * there, roles, and tables and columns where they are known.
  * Empty for a case that was not read from a file.
  */
 export function checkAgainst(suite: Pick<Suite, 'cases'>, facts: EnvironmentFacts): readonly FileProblem[] {
   return suite.cases.flatMap((loaded) => checkCase(loaded, facts));
+}
+
+/** The same of an agent, if it is a script: its steps. */
+export function checkAgentAgainst(agent: LoadedAgent, facts: EnvironmentFacts): readonly FileProblem[] {
+  const source = sourceOfAgent(agent);
+  if (source === null || agent.spec.kind !== 'script') return [];
+  return inOrder(stepProblems(source, ['steps'], agent.spec.solution.steps, facts.environment.tools));
 }
 
 function checkCase(loaded: LoadedCase, facts: EnvironmentFacts): readonly FileProblem[] {
@@ -29,16 +37,16 @@ function checkCase(loaded: LoadedCase, facts: EnvironmentFacts): readonly FilePr
   return inOrder([
     ...checkPermission(source, kase, facts),
     ...checkConstraints(source, kase, facts),
-    ...checkSteps(source, kase, facts),
+    ...stepProblems(source, ['reference', 'steps'], kase.reference.steps, facts.environment.tools),
     ...checkTables(source, kase, facts),
   ]);
 }
 
 function checkPermission(source: YamlFile, { permission }: Case, facts: EnvironmentFacts): readonly FileProblem[] {
-  const roles = facts.environment?.permissions?.roles;
+  const roles = facts.environment.permissions?.roles;
   const role =
     roles === undefined || Object.hasOwn(roles, permission.role) ? [] : [unknownName(source, ['user', 'role'], 'role', permission.role, Object.keys(roles))];
-  return [...role, ...permission.tools.flatMap((tool, index) => checkTool(source, ['user', 'tools', index], tool, facts))];
+  return [...role, ...permission.tools.flatMap((tool, index) => toolProblems(source, ['user', 'tools', index], tool, facts.environment.tools))];
 }
 
 function checkConstraints(source: YamlFile, { expect }: Case, facts: EnvironmentFacts): readonly FileProblem[] {
@@ -46,7 +54,7 @@ function checkConstraints(source: YamlFile, { expect }: Case, facts: Environment
     toolsOf(constraint).flatMap(([key, tool]) => {
       const at: Path = ['expect', 'constraints', index];
       const where = 'where' in constraint && key !== 'before' ? checkArguments(source, [...at, 'where'], tool, Object.keys(constraint.where ?? {}), facts) : [];
-      return [...checkTool(source, [...at, key], tool, facts), ...where];
+      return [...toolProblems(source, [...at, key], tool, facts.environment.tools), ...where];
     }),
   );
 }
@@ -57,30 +65,11 @@ function toolsOf(constraint: Constraint): readonly (readonly [string, string])[]
   return entries.flatMap(([key, value]) => (keys.some((known) => known === key) && typeof value === 'string' ? [[key, value] as const] : []));
 }
 
-function checkSteps(source: YamlFile, { reference }: Case, facts: EnvironmentFacts): readonly FileProblem[] {
-  return reference.steps.flatMap((step, index) => {
-    if (!('call' in step)) return [];
-    const at: Path = ['reference', 'steps', index];
-    return [
-      ...checkTool(source, [...at, 'call'], step.call, facts),
-      ...checkArguments(source, [...at, 'with'], step.call, Object.keys(step.with ?? {}), facts),
-    ];
-  });
-}
-
-function checkTool(source: YamlFile, at: Path, tool: string, facts: EnvironmentFacts): readonly FileProblem[] {
-  const known = facts.toolSchemas.map(({ name }) => name);
-  return known.includes(tool) ? [] : [unknownName(source, at, 'tool', tool, known)];
-}
-
 /** Only of tools whose schema lists its arguments. */
-function checkArguments(source: YamlFile, at: Path, tool: string, names: readonly string[], facts: EnvironmentFacts): readonly FileProblem[] {
-  const schema = facts.toolSchemas.find(({ name }) => name === tool)?.inputSchema;
-  const properties = schema?.['properties'];
-  const additional = schema?.['additionalProperties'];
-  if (typeof properties !== 'object' || properties === null || (additional !== undefined && additional !== false)) return [];
-  const known = Object.keys(properties);
-  return names.filter((name) => !known.includes(name)).map((name) => unknownName(source, [...at, name], `argument of ${tool}`, name, known));
+function checkArguments(source: YamlFile, at: Path, name: string, names: readonly string[], facts: EnvironmentFacts): readonly FileProblem[] {
+  const tool = facts.environment.tools.find((candidate) => candidate.name === name);
+  const known = tool === undefined ? null : argumentNames(tool);
+  return known === null ? [] : names.filter((one) => !known.includes(one)).map((one) => unknownName(source, [...at, one], `argument of ${name}`, one, known));
 }
 
 function checkTables(source: YamlFile, kase: Case, facts: EnvironmentFacts): readonly FileProblem[] {

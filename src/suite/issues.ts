@@ -10,6 +10,12 @@ export function check<S extends z.ZodType>(schema: S, source: YamlFile): z.outpu
   throw new SuiteFileError(inOrder(parsed.error.issues.flatMap((issue) => problemsOf(source, issue as Issue, []))));
 }
 
+/** What is wrong with one value of a file by a schema of its own; undefined for a value that is not there. */
+export function schemaProblems(schema: z.ZodType, source: YamlFile, at: Path, value: unknown): readonly FileProblem[] {
+  const parsed = schema.safeParse(value, { reportInput: true, error: knownKeysOf });
+  return parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(source, issue as Issue, at));
+}
+
 /** Problems of one file in the order of their places. */
 export function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
   return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
@@ -70,9 +76,9 @@ function problemsOf(source: YamlFile, issue: Issue, around: Path): FileProblem[]
       ];
     }
     case 'too_small':
-      return [problemAt(source, path, sizeMessage(issue.origin, 'at least', issue.minimum, issue.message, issue.input))];
+      return [problemAt(source, path, sizeMessage(issue, issue.inclusive === false ? 'more than' : 'at least', issue.minimum))];
     case 'too_big':
-      return [problemAt(source, path, sizeMessage(issue.origin, 'at most', issue.maximum, issue.message, issue.input))];
+      return [problemAt(source, path, sizeMessage(issue, issue.inclusive === false ? 'less than' : 'at most', issue.maximum))];
     case 'custom': {
       const params = issue.params as { readonly known?: readonly string[]; readonly name?: string } | undefined;
       return [problemAt(source, path, issue.message, params?.name !== undefined ? nearestName(params.name, params.known ?? []) : null)];
@@ -122,12 +128,13 @@ function wrongType(expected: string, input: unknown): string {
   return `expected ${nameOf(expected)}, found ${shown(input)}${quotes}`;
 }
 
-function sizeMessage(origin: string, relation: string, limit: number | bigint, message: string, input: unknown): string {
+function sizeMessage(issue: { readonly origin: string; readonly message: string; readonly input?: unknown }, relation: string, limit: number | bigint): string {
   // A message of our own says more.
-  if (message.startsWith('expected')) return message;
-  if (origin === 'string') return 'expected a text that is not empty';
-  if (origin === 'array') return `expected a list of ${relation} ${limit}`;
-  return `expected ${relation} ${limit}, found ${shown(input)}`;
+  if (issue.message.startsWith('expected')) return issue.message;
+  if (issue.origin === 'string')
+    return relation === 'at least' && limit === 1 ? 'expected a text that is not empty' : `expected ${relation} ${limit} characters`;
+  if (issue.origin === 'array') return `expected a list of ${relation} ${limit}`;
+  return `expected ${relation} ${limit}, found ${shown(issue.input)}`;
 }
 
 function nameOf(expected: string): string {

@@ -27,6 +27,21 @@ export interface LoadSuiteOptions {
  * @throws {SuiteFileError} that lists every problem of every file.
  */
 export async function loadSuite(nameOrPath: string, options: LoadSuiteOptions = {}): Promise<Suite> {
+  const { suite, problems } = await readSuiteFiles(nameOrPath, options);
+  if (suite === null || problems.length > 0) throw new SuiteFileError(problems);
+  return suite;
+}
+
+/**
+ * As {@link loadSuite}, for whoever has more to check before everything is told at once: what could be read, without the cases that are wrong, and the
+ * problems so far. Null where `suite.yaml` itself is wrong.
+ *
+ * @throws {SuiteFileError} where there is no suite.
+ */
+export async function readSuiteFiles(
+  nameOrPath: string,
+  options: LoadSuiteOptions = {},
+): Promise<{ readonly suite: Suite | null; readonly problems: readonly FileProblem[] }> {
   const file = await suiteFileOf(nameOrPath);
   const folder = dirname(file);
   const source = await readYaml(file);
@@ -35,11 +50,10 @@ export async function loadSuite(nameOrPath: string, options: LoadSuiteOptions = 
   // Cases are checked beside a broken suite.yaml as well, with defaults that complain of nothing.
   const cases = await loadCases(folder, written ?? UNKNOWN_DEFAULTS, problems);
   const agents = await listAgents(folder, problems);
-  if (written === null) throw new SuiteFileError(problems);
+  if (written === null) return { suite: null, problems };
   const environment = await environmentOf(source, written, folder, problems);
   const defaults = { trials: written.defaults?.trials ?? 1, agents: defaultAgents(source, written, folder, agents, problems) };
-  if (problems.length > 0) throw new SuiteFileError(problems);
-  return {
+  const suite = {
     name: written.name,
     title: written.title ?? written.name,
     file,
@@ -48,6 +62,7 @@ export async function loadSuite(nameOrPath: string, options: LoadSuiteOptions = 
     agents,
     defaults,
   };
+  return { suite, problems };
 }
 
 const UNKNOWN_DEFAULTS: CaseDefaults = { clock: '2026-01-01T00:00:00Z', user: { name: 'unknown', role: 'unknown' } };
@@ -119,11 +134,11 @@ async function environmentOf(source: YamlFile, written: SuiteFile, folder: strin
 }
 
 function defaultAgents(source: YamlFile, written: SuiteFile, folder: string, agents: Suite['agents'], problems: FileProblem[]): readonly string[] {
-  return (written.defaults?.agents ?? ['reference']).map((name, index) => {
-    if (Object.hasOwn(agents, name) || isReservedAgent(name)) return name;
-    if (name.includes('/') || name.endsWith('.yaml')) return resolve(folder, name);
+  return (written.defaults?.agents ?? ['reference']).flatMap((name, index) => {
+    if (Object.hasOwn(agents, name) || isReservedAgent(name)) return [name];
+    if (name.includes('/') || name.endsWith('.yaml')) return [resolve(folder, name)];
     problems.push(unknownName(source, ['defaults', 'agents', index], 'agent', name, [...Object.keys(agents), ...RESERVED_AGENTS]));
-    return name;
+    return [];
   });
 }
 

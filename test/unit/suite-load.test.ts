@@ -1,6 +1,7 @@
 import { cp, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { checkAgainst, type EnvironmentFacts } from '../../src/suite/check-against.ts';
 import { loadSuite } from '../../src/suite/load-suite.ts';
 import { CASE, folderWith, problemsIn, SUITE } from './suite-fixture.ts';
@@ -351,14 +352,16 @@ describe('what is wrong with a case', () => {
 });
 
 describe('a suite held against its environment', () => {
-  const schema = (...names: string[]) => ({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])), additionalProperties: false });
+  const tool = (name: string, shape: z.ZodRawShape, input: z.ZodType = z.object(shape)) => ({ name, input });
   const facts: EnvironmentFacts = {
-    toolSchemas: [
-      { name: 'get_order', inputSchema: schema('order_id') },
-      { name: 'issue_refund', inputSchema: schema('order_id', 'amount') },
-      { name: 'free', inputSchema: { type: 'object' } },
-    ],
-    environment: { permissions: { roles: { agent: {}, lead: {} } } },
+    environment: {
+      permissions: { roles: { agent: {}, lead: {} } },
+      tools: [
+        tool('get_order', { order_id: z.int() }),
+        tool('issue_refund', { order_id: z.int(), amount: z.number().positive() }),
+        tool('free', {}, z.looseObject({})),
+      ],
+    },
     tables: { refunds: ['id', 'order_id', 'amount'], orders: ['id', 'status'] },
   };
   const against = async (text: string, what: EnvironmentFacts = facts): Promise<readonly string[]> => {

@@ -15,11 +15,14 @@ export type { Mutant } from './mutant.ts';
  * For each step that calls a tool with effect `write` or `external`: `drop`; `repeat` (the same call again, without its idempotency key); `add` (a second call beside it
  * that aims at another target: its first recipient, else id, else amount, else date is altered); `alter` for each argument that is a recipient, amount, date or id; `polite` for each long text.
  * An argument that is a reference such as `${order.total}` is replaced by a literal of the kind that its name tells; one whose name tells nothing is left alone.
- * For the answer, as far as the case grades it: see {@link answerMutants}. Calls of tools that are not in `tools`, and reads, are never changed.
+ * For the answer, as far as the case grades it: see {@link answerMutants}. Calls of tools that are not in `tools`, reads, and steps that are `invalid` on
+ * purpose (nothing comes of them) are never changed.
  */
 export function mutantsOf(kase: Case, tools: { readonly [name: string]: { readonly effect: ToolEffect } }): Mutant[] {
   const { steps } = kase.reference;
-  const ofSteps = steps.flatMap((step, at) => ('call' in step && isWrite(step.call, tools) ? stepMutants(kase.reference, step, at) : []));
+  const ofSteps = steps.flatMap((step, at) =>
+    'call' in step && step.invalid !== true && isWrite(step.call, tools) ? stepMutants(kase.reference, step, at) : [],
+  );
   const original = canonicalText(kase.reference as unknown as Json);
   const taken = new Set<string>();
   return [...ofSteps, ...answerMutants(kase)]
