@@ -6,7 +6,7 @@ import { refuseIfAny } from './input-file.ts';
 import { problemAt, readJsonList } from './json-list.ts';
 import type { RecordedRun, RunFormat } from './run.ts';
 import { goldCall, judgeTauBench, retailEnvironment, TAU_BENCH_START, unsaidOf } from './tau-bench.ts';
-import { chatMessage, episodeOf, isStop } from './tau-bench-chat.ts';
+import { callsInFields, callsInText, chatMessage, type Episode, episodeOf, type Notation } from './tau-bench-chat.ts';
 
 /** One episode. */
 const entry = z.object({
@@ -37,11 +37,15 @@ export const tauBenchRuns: RunFormat = {
       entries.flatMap((value, at) => taskProblems(value, tasks).map((problem) => problemAt(file, at, problem))),
       'entries',
     );
+    const notation = notationIn(file, entries);
+    const episodes = entries.map((value) => episodeOf(value.traj, notation(value)));
     // Files that leave the user's words out do not tell how an episode ended.
-    const endsAreTold = entries.some((value) => value.traj.some(isStop));
+    const endsAreTold = episodes.some((episode) => episode.endedBy === 'user');
     return entries
       .slice(0, limit ?? entries.length)
-      .map((value, at) => runOf(value, at + 1, tasks[value.task_id] as Task, { model: value.model ?? model ?? modelOf(file), endsAreTold }));
+      .map((value, at) =>
+        runOf(value, at + 1, tasks[value.task_id] as Task, { episode: episodes[at] as Episode, model: value.model ?? model ?? modelOf(file), endsAreTold }),
+      );
   },
   judge: judgeTauBench,
 };
@@ -58,9 +62,9 @@ function runOf(
   value: z.output<typeof entry>,
   line: number,
   task: Task,
-  { model, endsAreTold }: { readonly model: string; readonly endsAreTold: boolean },
+  { episode, model, endsAreTold }: { readonly episode: Episode; readonly model: string; readonly endsAreTold: boolean },
 ): RecordedRun {
-  const { calls, said, ended } = episodeOf(value.traj);
+  const { calls, said, endedBy } = episode;
   return {
     line,
     model,
@@ -70,7 +74,7 @@ function runOf(
     query: task.instruction,
     calls,
     gold: task.gold.map(goldCall),
-    error: errorOf(value.info?.error) || (endsAreTold && !ended ? 'the episode never ended, neither by the user nor by a hand-over' : ''),
+    error: errorOf(value.info?.error) || (endsAreTold && endedBy === null ? 'the episode never ended, neither by the user nor by a hand-over' : ''),
     unsaid: unsaidOf(task.outputs, said),
     published: typeof value.reward === 'number' ? { correct: Math.abs(value.reward - 1) <= TOLERANCE, sideEffects: null, exact: null } : null,
   };
@@ -84,8 +88,22 @@ function errorOf(error: unknown): string {
   return typeof error === 'string' ? printable(error) : 'the original gave up on the episode';
 }
 
-/** The original calls its files `<strategy>-<model>-<temperature>_range_...`; of any other name all counts. */
+/** The original calls its files `<strategy>-<model>-<temperature>_range_...`. */
+const FILE_NAME = /^(?<strategy>tool-calling|act|react|few-shot)-(?<model>.+)-\d+(?:\.\d+)?_range_/;
+
+/** Of a file of any other name all counts. */
 function modelOf(file: string): string {
   const name = basename(file, extname(file));
-  return /^(?:tool-calling|act|react|few-shot)-(.+)-\d+(?:\.\d+)?_range_/.exec(name)?.[1] ?? name;
+  return FILE_NAME.exec(name)?.groups?.['model'] ?? name;
+}
+
+/**
+ * The name of a file tells the strategy of the agents in it. Of any other name, a chat without calls in fields is one of an agent that writes them as text where
+ * some chat of the file is plainly that.
+ */
+function notationIn(file: string, entries: readonly z.output<typeof entry>[]): (value: z.output<typeof entry>) => Notation {
+  const strategy = FILE_NAME.exec(basename(file))?.groups?.['strategy'];
+  if (strategy !== undefined) return () => (strategy === 'act' || strategy === 'react' ? 'text' : 'fields');
+  const isText = entries.some((value) => callsInText(value.traj));
+  return (value) => (isText && !callsInFields(value.traj) ? 'text' : 'fields');
 }

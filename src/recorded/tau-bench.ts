@@ -25,7 +25,7 @@ export function goldCall({ tool, args }: GoldCall): RecordedCall {
 
 /** A call as a chat holds one. Arguments are a JSON text; any other text, and anything that is no text, makes it a call that is refused as it stands. */
 export function chatCall(name: string, args: unknown): RecordedCall {
-  const tool = printable(name, MAX_NAME);
+  const tool = toolName(name);
   if (typeof args !== 'string') return { source: tool, tool, args: tool, unreadable: 'the arguments are no text' };
   const source = `${tool} ${printable(args)}`;
   try {
@@ -35,7 +35,11 @@ export function chatCall(name: string, args: unknown): RecordedCall {
   }
 }
 
-/** Longer names are those of no tool. */
+/** A tool's name as a run holds it: text that is safe to print, cut where it is longer than that of any tool. */
+export function toolName(name: string): string {
+  return printable(name, MAX_NAME);
+}
+
 const MAX_NAME = 100;
 
 /**

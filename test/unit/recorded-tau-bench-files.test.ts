@@ -57,6 +57,22 @@ describe('a file of results', () => {
     expect(await model({}, { name: 'tool-calling-gpt-4o-0.0_range_0--1_user-gpt-4o-llm_0612.json' })).toBe('gpt-4o');
   });
 
+  it('reads calls that agents write as text, where the name or another chat of the file tells so', async () => {
+    const acts = { ...good, traj: [{ role: 'assistant', content: 'Action: {"name": "think", "arguments": {"thought": "x"}}' }] };
+    const talks = { ...good, traj: [{ role: 'assistant', content: 'Thought: 1,234.50. Action: Hello.' }] };
+    const calls = { ...good, traj: [{ role: 'assistant', content: 'Action: I think.', tool_calls: [{ function: { name: 'think', arguments: '{}' } }] }] };
+    const told = async (entries: readonly unknown[], name?: string) =>
+      (await read(entries, name === undefined ? {} : { name })).map((run) => [run.calls.length, run.unsaid?.length]);
+    expect(await told([acts, talks, calls])).toEqual([
+      [1, 1],
+      [0, 1],
+      [1, 1],
+    ]);
+    expect(await told([talks])).toEqual([[0, 0]]);
+    expect(await told([talks], 'react-gpt-4o-0.0_range_0--1.json')).toEqual([[0, 1]]);
+    expect(await told([acts], 'tool-calling-gpt-4o-0.0_range_0--1.json')).toEqual([[0, 1]]);
+  });
+
   it('takes an episode that has no end for one that was not graded, where the file tells the ends', async () => {
     const [open, ended] = await read([good, { ...good, traj: [...good.traj, stop] }]);
     expect([open?.error, ended?.error]).toEqual([expect.stringContaining('never ended'), '']);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordedRun, RunFacts } from '../../src/recorded/run.ts';
 import { chatCall, goldCall, judgeTauBench, unsaidOf } from '../../src/recorded/tau-bench.ts';
-import { type ChatMessage, chatMessage, episodeOf } from '../../src/recorded/tau-bench-chat.ts';
+import { callsInText, type ChatMessage, chatMessage, episodeOf } from '../../src/recorded/tau-bench-chat.ts';
 
 const calling = (name: string, args: unknown, content: unknown = null): ChatMessage =>
   chatMessage.parse({ role: 'assistant', content, tool_calls: [{ id: 'a', type: 'function', function: { name, arguments: args } }] });
@@ -9,43 +9,102 @@ const saying = (content: unknown): ChatMessage => chatMessage.parse({ role: 'ass
 
 describe('an episode', () => {
   it('is the calls of the agent in order, and what it told the user', () => {
-    const { calls, said, ended } = episodeOf([
-      chatMessage.parse({ role: 'system', content: 'Policy: 54.04' }),
-      chatMessage.parse({ role: 'user', content: 'Hi 54.04' }),
-      calling('get_order_details', '{"order_id": "#W1"}', 'I think 54.04'),
-      chatMessage.parse({ role: 'tool', tool_call_id: 'a', name: 'get_order_details', content: '{"total": 54.04}' }),
-      chatMessage.parse({ role: 'assistant', content: null, function_call: { name: 'think', arguments: '{"thought": "54.04"}' } }),
-      saying([{ type: 'text', text: 'It is' }, { type: 'image' }, { type: 'text', text: '$54.05' }]),
-      saying(null),
-      calling('respond', '{"content": "and more"}'),
-    ]);
+    const { calls, said, endedBy } = episodeOf(
+      [
+        chatMessage.parse({ role: 'system', content: 'Policy: 54.04' }),
+        chatMessage.parse({ role: 'user', content: 'Hi 54.04' }),
+        calling('get_order_details', '{"order_id": "#W1"}', 'I think 54.04'),
+        chatMessage.parse({ role: 'tool', tool_call_id: 'a', name: 'get_order_details', content: '{"total": 54.04}' }),
+        chatMessage.parse({ role: 'assistant', content: null, function_call: { name: 'think', arguments: '{"thought": "54.04"}' } }),
+        saying([{ type: 'text', text: 'It is' }, { type: 'image' }, { type: 'text', text: '$54.05' }]),
+        saying(null),
+        calling('respond', '{"content": "and more"}'),
+      ],
+      'fields',
+    );
     expect(calls.map(({ tool, args }) => [tool, args])).toEqual([
       ['get_order_details', { order_id: '#W1' }],
       ['think', { thought: '54.04' }],
     ]);
     expect(said).toEqual(['It is\n\n$54.05', '', 'and more']);
-    expect(ended).toBe(false);
+    expect(endedBy).toBeNull();
   });
 
   it('ends with the user or with a hand-over, and nothing behind counts', () => {
     const late = [calling('cancel_pending_order', '{}'), saying('late')];
     const stop = chatMessage.parse({ role: 'user', content: 'Thanks. ###STOP###' });
-    expect(episodeOf([saying('bye'), stop, ...late])).toEqual({ calls: [], said: ['bye'], ended: true });
-    const over = episodeOf([calling('transfer_to_human_agents', '{"summary": "s"}'), ...late]);
-    expect(over).toMatchObject({ said: [], ended: true, calls: [{ tool: 'transfer_to_human_agents' }] });
+    expect(episodeOf([saying('bye'), stop, ...late], 'fields')).toEqual({ calls: [], said: ['bye'], endedBy: 'user' });
+    const over = episodeOf([calling('transfer_to_human_agents', '{"summary": "s"}'), ...late], 'fields');
+    expect(over).toMatchObject({ said: [], endedBy: 'hand-over', calls: [{ tool: 'transfer_to_human_agents' }] });
     expect(over.calls).toHaveLength(1);
   });
 
   it('a word of the agent ends nothing, nor does a hand-over that is no call', () => {
-    expect(episodeOf([saying('###STOP###'), calling('think', '{}')])).toMatchObject({ ended: false, calls: [{ tool: 'think' }] });
-    expect(episodeOf([calling('transfer_to_human_agents', '{summary'), calling('think', '{}')]).calls).toHaveLength(2);
+    expect(episodeOf([saying('###STOP###'), calling('think', '{}')], 'fields')).toMatchObject({ endedBy: null, calls: [{ tool: 'think' }] });
+    for (const args of ['{summary', '[]', '"s"', 'null']) {
+      expect(episodeOf([calling('transfer_to_human_agents', args), calling('think', '{}')], 'fields').calls).toHaveLength(2);
+    }
   });
 
   it('takes several calls of a message in order, and no calls where lists are empty', () => {
     const one = (name: string) => ({ function: { name, arguments: '{}' } });
     const both = chatMessage.parse({ role: 'assistant', content: '', tool_calls: [one('a'), one('b')] });
-    expect(episodeOf([both]).calls.map((call) => call.tool)).toEqual(['a', 'b']);
-    expect(episodeOf([chatMessage.parse({ role: 'assistant', content: 'x', tool_calls: [], function_call: null })])).toMatchObject({ calls: [], said: ['x'] });
+    expect(episodeOf([both], 'fields').calls.map((call) => call.tool)).toEqual(['a', 'b']);
+    expect(episodeOf([chatMessage.parse({ role: 'assistant', content: 'x', tool_calls: [], function_call: null })], 'fields')).toMatchObject({
+      calls: [],
+      said: ['x'],
+    });
+  });
+});
+
+describe('an episode of an agent that writes its calls as text', () => {
+  const act = (name: unknown, args: unknown, thought = 'Thought:\nhm\n') => saying(`${thought}Action:\n${JSON.stringify({ name, arguments: args })}`);
+  const user = (content: string): ChatMessage => chatMessage.parse({ role: 'user', content });
+
+  it('is what stands behind the last "Action:" of each message; thoughts are not said', () => {
+    const messages = [
+      user('Hi'),
+      act('get_order_details', { order_id: '#W1' }, 'Thought: it may be 54.04. Action: none yet. '),
+      user('API output: {"note": "###STOP###"}'),
+      act('respond', { content: 'It is 41.64.' }),
+      user('And now?'),
+      saying('Thought: 54.04 Action: I wait for you.'),
+      saying('Just talk'),
+      saying('{"name": "think", "arguments": {"thought": "x"}}'),
+      user('API output: '),
+      user('Bye ###STOP###'),
+      act('cancel_pending_order', {}),
+    ];
+    expect(callsInText(messages)).toBe(true);
+    const episode = episodeOf(messages, 'text');
+    expect(episode.calls.map(({ tool, args }) => [tool, args])).toEqual([
+      ['get_order_details', { order_id: '#W1' }],
+      ['think', { thought: 'x' }],
+    ]);
+    expect(episode.said).toEqual(['It is 41.64.', 'I wait for you.', 'Just talk']);
+    expect(episode.endedBy).toBe('user');
+  });
+
+  it('ends with a hand-over', () => {
+    const episode = episodeOf([act('transfer_to_human_agents', { summary: 's' }), act('think', {})], 'text');
+    expect(episode).toMatchObject({ endedBy: 'hand-over', calls: [{ tool: 'transfer_to_human_agents', unreadable: null }] });
+  });
+
+  it.each([
+    ['7'],
+    ['null'],
+    ['[{"name": "think", "arguments": {}}]'],
+    ['{"name": 7, "arguments": {}}'],
+    ['{"name": "think"}'],
+    ['{"name": "think", "arguments": "{}"}'],
+  ])('%s is JSON and no call: it is refused', (text) => {
+    const messages = [saying(`Action: ${text}`)];
+    expect(callsInText(messages)).toBe(false);
+    expect(episodeOf(messages, 'text')).toMatchObject({ said: [], calls: [{ tool: 'unreadable', unreadable: 'it has no name or no arguments' }] });
+  });
+
+  it('is not that of an agent that has calls in fields', () => {
+    expect(callsInText([act('think', {}), calling('think', '{}')])).toBe(false);
   });
 });
 
