@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Trialbed } from '../client/api.ts';
+import type { Checks } from '../client/check.ts';
 import { plainText } from '../report/plain-text.ts';
 
 /** What the client is made from. */
@@ -18,6 +19,8 @@ export interface Host {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   connect(settings: ConnectSettings): Promise<Trialbed>;
+  /** What can be refused before any service is started. */
+  readonly checks: Checks;
   /** Calls `listener` for SIGINT and SIGTERM until the subscription is disposed. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): Disposable;
   /** Ends the process at once, for a second Ctrl-C. */

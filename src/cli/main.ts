@@ -30,6 +30,11 @@ function processHost(): Host {
       const { connect } = await import('../client/index.ts');
       return await connect(settings);
     },
+    checks: {
+      run: async (request) => (await import('../client/check.ts')).checks.run(request),
+      validation: async (suite, options) => (await import('../client/check.ts')).checks.validation(suite, options),
+      recordedRuns: async (request) => (await import('../client/check.ts')).checks.recordedRuns(request),
+    },
     onSignal(listener) {
       process.on('SIGINT', listener);
       process.on('SIGTERM', listener);

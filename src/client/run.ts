@@ -1,30 +1,29 @@
-import { loadAgent } from '../suite/agent-file.ts';
-import type { BatchOptions, Store } from '../store/store.ts';
+import type { BatchOptions, BatchRow, Store } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
 import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
-import { NothingToRunError, selectCases, selectShard } from './select.ts';
+import { suiteRequestOf } from './read-suite.ts';
+import { NothingToRunError, selectCases, selectShard, trialsOf } from './select.ts';
 import { startBatch } from './start-batch.ts';
 import { currentSummaries } from './summarise.ts';
 
 const DEFAULT_CONCURRENCY = 8;
 const RETRIES = 2;
 
-/** Plans a request, resumes the interrupted batch of equal content or makes a new one, and launches it. */
+/** Plans a request, resumes the interrupted batch of equal content or makes a new one, and launches it on the root's own task queue. */
 export async function run(root: Root, request: RunRequest, broken: Promise<never>): Promise<BatchHandle> {
-  const { suite, environment } = await openSuite(root, request.suite, request.environmentOptions);
+  const { batch, resumed } = await prepareBatch(root, request);
+  return startBatch(root, batch, resumed, broken);
+}
+
+/** The interrupted batch of a request's content, or a new one, with everything stored that its trials need. Nothing runs yet. */
+export async function prepareBatch(root: Root, request: RunRequest): Promise<{ readonly batch: BatchRow; readonly resumed: boolean }> {
+  const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
   const cases = selectCases(suite.cases, request);
-  const names = request.agents && request.agents.length > 0 ? request.agents : suite.defaults.agents;
-  // An agent that is named twice is one agent.
-  const agents = distinct(await Promise.all(names.map((name) => loadAgent(name, suite))), ({ hash }) => hash);
-  const repetitions = Math.max(1, request.trials ?? suite.defaults.trials);
-  const every: PlannedTrial[] = agents.flatMap((agent) =>
-    cases.flatMap((kase) => Array.from({ length: repetitions }, (_none, index) => ({ kase, agent, repetition: index + 1 }))),
-  );
+  const every = trialsOf(cases, agents, request.trials ?? suite.defaults.trials);
   const chosen = request.lastFailed ? await onlyLastFailed(root.store, suite.name, every) : every;
   const trials = selectShard(chosen, request.shard);
-  if (trials.length === 0) throw new NothingToRunError('this shard holds no trial; use fewer shards');
   const plan = await planBatch({ suite, environment, trials, options: optionsOf(request), seed: request.seed ?? null });
   await root.store.putDocuments({
     cases: distinct(
@@ -37,7 +36,7 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
   if (!unfinished) await root.store.createBatch(plan);
   const batch = unfinished ?? (await root.store.batch(plan.id));
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
-  return startBatch(root, { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } }, unfinished !== null, broken);
+  return { batch: { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } }, resumed: unfinished !== null };
 }
 
 function optionsOf(request: RunRequest): BatchOptions {

@@ -1,6 +1,6 @@
 import { matchesGlob } from 'node:path';
 import { nearestName } from '../domain/text/nearest.ts';
-import type { LoadedCase } from '../suite/suite.ts';
+import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
 import type { RunRequest } from './api.ts';
 import type { PlannedTrial } from './plan.ts';
 
@@ -32,13 +32,22 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
   return chosen;
 }
 
-/** One shard of a list: every `of`-th trial, so that shards are of equal size and together are all. @throws {NothingToRunError} for a shard that does not exist. */
+/** Every case by every agent, as often as it is to be repeated. */
+export function trialsOf(cases: readonly LoadedCase[], agents: readonly LoadedAgent[], repetitions: number): readonly PlannedTrial[] {
+  return agents.flatMap((agent) =>
+    cases.flatMap((kase) => Array.from({ length: Math.max(1, repetitions) }, (_none, index) => ({ kase, agent, repetition: index + 1 }))),
+  );
+}
+
+/** One shard of a list: every `of`-th trial, so that shards are of equal size and together are all. @throws {NothingToRunError} for a shard that does not exist or holds none. */
 export function selectShard(trials: readonly PlannedTrial[], shard: RunRequest['shard']): readonly PlannedTrial[] {
   if (!shard) return trials;
   const { index, of } = shard;
   if (!Number.isInteger(index) || !Number.isInteger(of) || index < 1 || of < 1 || index > of)
     throw new NothingToRunError(`shard ${index}/${of} does not exist; the first of four is 1/4`);
-  return trials.filter((_trial, position) => position % of === index - 1);
+  const chosen = trials.filter((_trial, position) => position % of === index - 1);
+  if (chosen.length === 0) throw new NothingToRunError(`shard ${index}/${of} of ${trials.length} trials holds none; use fewer shards`);
+  return chosen;
 }
 
 function suggestion(names: readonly string[], known: readonly string[]): string {

@@ -2,6 +2,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
+import { shownPath } from '../environments/shown-path.ts';
 
 /** A suite as read from its folder: `suite.yaml` and `cases/*.yaml`. */
 export interface Suite {
@@ -11,9 +12,11 @@ export interface Suite {
   readonly file: string;
   readonly environment: { readonly file: string; readonly options: JsonObject };
   readonly cases: readonly LoadedCase[];
+  /** Fault schedules of the suite's `faults/` folder by name, sorted. `none`, the one without rules, is not among them. */
+  readonly schedules: { readonly [name: string]: LoadedSchedule };
   /** Agents of the suite's `agents/` folder by name, beside the built-in `reference` and `do-nothing`. */
   readonly agents: { readonly [name: string]: string };
-  readonly defaults: { readonly trials: number; readonly agents: readonly string[] };
+  readonly defaults: { readonly trials: number; readonly agents: readonly string[]; readonly faults: readonly string[] };
 }
 
 export interface LoadedCase {
@@ -57,7 +60,13 @@ export class SuiteFileError extends Error {
   readonly problems: readonly FileProblem[];
 
   constructor(problems: readonly FileProblem[]) {
-    super(problems.map((p) => `${p.file}:${p.line ?? 1}:${p.column ?? 1}: ${p.message}${p.suggestion ? ` (did you mean "${p.suggestion}"?)` : ''}`).join('\n'));
+    super(problems.map(lineOf).join('\n'));
     this.problems = problems;
   }
+}
+
+/** A problem of a file that could not be read at all has no place in it. */
+function lineOf({ file, line, column, message, suggestion }: FileProblem): string {
+  const place = line === null ? '' : `:${line}:${column ?? 1}`;
+  return `${shownPath(file)}${place}: ${message}${suggestion === null ? '' : ` (did you mean "${suggestion}"?)`}`;
 }

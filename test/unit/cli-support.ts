@@ -9,6 +9,8 @@ export class TestHost implements Host {
   readonly killed: number[] = [];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv = {};
+  /** Nothing is refused beforehand. */
+  readonly checks: Host['checks'] = { run: async () => {}, validation: async () => {}, recordedRuns: async () => {} };
   readonly out: Host['out'];
   readonly err: Host['err'];
   readonly #client: Partial<Trialbed> | Error;
@@ -53,6 +55,7 @@ export class TestHost implements Host {
       regradeRuns: missing,
       validate: missing,
       sweep: missing,
+      worldsOf: missing,
       async [Symbol.asyncDispose]() {},
       ...this.#client,
     };

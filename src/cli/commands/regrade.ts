@@ -69,14 +69,16 @@ async function regradeBatch(host: Host, batch: string, flags: RegradeFlags): Pro
 
 async function regradeFile(host: Host, file: string, from: string, flags: RegradeFlags): Promise<number> {
   if (flags.data === undefined) throw new UsageError('--from needs --data DIR, the folder with the data of the originals');
-  const report = await madeAgain(host, flags, {
+  const request: RegradeRunsRequest = {
     from,
     file: resolve(host.cwd, file),
     data: resolve(host.cwd, flags.data),
     ...(flags.model !== undefined && { model: flags.model }),
     ...(flags.limit !== undefined && { limit: flags.limit }),
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
-  });
+  };
+  await host.checks.recordedRuns(request);
+  const report = await madeAgain(host, flags, request);
   note(host, `${report.totals.n} runs in ${report.seconds.toFixed(1)} s, ${report.runsPerSecond.toFixed(1)} runs a second`);
   if (flags.json) printJson(host, { type: 'agreement', ...report });
   else for (const line of agreementLines(report, columnsOf(host.out))) print(host, line);

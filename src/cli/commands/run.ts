@@ -36,8 +36,10 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
     .action(
       action(async (suite: string, flags: RunFlags) => {
+        const request = runRequest(suite, flags);
+        await host.checks.run(request);
         if (flags.report !== undefined) await writableFolder(resolve(host.cwd, flags.report));
-        return await followBatch(host, flags, runRequest(suite, flags));
+        return await followBatch(host, flags, request);
       }),
     );
   common(command, [

@@ -23,6 +23,7 @@ export const addValidate: AddCommand = (program, { host, action }) => {
     .option('--no-mutants', 'only the reference and the agent that does nothing')
     .action(
       action(async (suite: string, flags: ValidateFlags) => {
+        await host.checks.validation(suite, flags.case ? { cases: flags.case } : {});
         const progress = new Progress(host, 'trials');
         const report = await withClient(host, flags, (client) =>
           client.validate(suite, {

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { loadEnvironment } from '../environments/load.ts';
+import { runFormat } from '../recorded/formats.ts';
+import type { RegradeRunsRequest, RunRequest } from './api.ts';
+import { readSuite, suiteRequestOf } from './read-suite.ts';
+import { selectCases, selectShard, trialsOf } from './select.ts';
+
+/**
+ * What can be said of a request before any service is there: each of these throws as the client's call of the same request would, and does nothing
+ * else. What only a database or a store knows (tables and columns, batches) is told by the call itself.
+ */
+export const checks: Checks = {
+  async run(request) {
+    const { suite, agents } = await readSuite(suiteRequestOf(request), { loadEnvironment });
+    const trials = trialsOf(selectCases(suite.cases, request), agents, request.trials ?? suite.defaults.trials);
+    // What failed last is known to the store alone.
+    if (request.lastFailed !== true) selectShard(trials, request.shard);
+  },
+  async validation(suite, options = {}) {
+    const read = await readSuite({ suite, environmentOptions: {}, agents: 'every' }, { loadEnvironment });
+    selectCases(read.suite.cases, options);
+  },
+  async recordedRuns({ from, file, data, limit, model }) {
+    const format = runFormat(from);
+    const folder = resolve(data);
+    await format.read(resolve(file), { limit: limit ?? null, data: folder, model: model ?? null });
+    await loadEnvironment(format.environment(folder));
+  },
+};
+
+export interface Checks {
+  /** @throws {SuiteFileError} @throws {NothingToRunError} */
+  run(request: RunRequest): Promise<void>;
+  /** @throws {SuiteFileError} @throws {NothingToRunError} */
+  validation(suite: string, options?: { readonly cases?: readonly string[] }): Promise<void>;
+  /** @throws {RecordedRunsError} */
+  recordedRuns(request: RegradeRunsRequest): Promise<void>;
+}
