@@ -1,8 +1,9 @@
 import { customAlphabet } from 'nanoid';
+import { NO_FAULTS } from '../domain/fault.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { gitState } from '../suite/git-state.ts';
 import { manifestHash, trialId } from '../suite/identity.ts';
-import type { LoadedAgent, LoadedCase, Suite } from '../suite/suite.ts';
+import type { LoadedAgent, LoadedCase, LoadedSchedule, Suite } from '../suite/suite.ts';
 import type { BatchOptions, BatchPlan, TrialPlan } from '../store/store.ts';
 
 /** Lower case and digits: an id is typed, becomes part of a workflow id and of a folder's name. */
@@ -11,6 +12,8 @@ const newId = customAlphabet('23456789abcdefghjkmnpqrstuvwxyz', 10);
 /** One combination that a batch runs. */
 export interface PlannedTrial {
   readonly kase: LoadedCase;
+  /** Null: without faults. */
+  readonly schedule: LoadedSchedule | null;
   readonly agent: LoadedAgent;
   readonly repetition: number;
 }
@@ -29,12 +32,13 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
   const { suite, environment, options } = request;
   const id = newId();
   const seed = request.seed ?? id;
-  const contents = request.trials.map(({ kase, agent, repetition }) => ({
+  const contents = request.trials.map(({ kase, schedule, agent, repetition }) => ({
     caseId: kase.kase.id,
     caseHash: kase.hash,
     agentName: agent.spec.name,
     agentHash: agent.hash,
-    schedule: 'none',
+    schedule: schedule?.schedule.name ?? NO_FAULTS.name,
+    scheduleHash: schedule?.hash ?? null,
     repetition,
   }));
   const trials: TrialPlan[] = contents.map((content) => ({ id: trialId(id, { ...content, generation: environment.generation }), ...content }));

@@ -17,5 +17,10 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly parameters: JsonObject;
       /** Names of variables of our environment that the child may see. */
       readonly env: readonly string[];
+      /** Services of its world whose address and credentials the child gets, so that it can speak to them with clients of its own. Absent: none. */
+      readonly access?: readonly ServiceAccess[];
     }
 );
+
+/** What an agent of its own process may reach of its world: the SMTP server, the ticket service, the database as the world's role. */
+export type ServiceAccess = 'inbox' | 'tickets' | 'sql';

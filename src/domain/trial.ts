@@ -25,6 +25,15 @@ export interface TrialSummary {
   readonly disturbed: boolean;
   /** Id of the kept snapshot. */
   readonly snapshot: string | null;
+  /** How often the trial's fault schedule fired, and how many of its rules never did; absent without a schedule. */
+  readonly faults?: TrialFaults;
+}
+
+export interface TrialFaults {
+  /** Faults that were injected. */
+  readonly injected: number;
+  /** Rules of the schedule that never fired. */
+  readonly unfired: number;
 }
 
 /** Last line of `run --json`. */
@@ -42,4 +51,17 @@ export interface BatchSummary {
   readonly gate: 'met' | 'not_met' | 'infrastructure';
   readonly seconds: number;
   readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number };
+  /** What became of the trials of each fault schedule, `none` included; absent where the batch had no other. */
+  readonly schedules?: readonly ScheduleSummary[];
+}
+
+export interface ScheduleSummary {
+  readonly schedule: string;
+  readonly trials: number;
+  readonly passed: number;
+  readonly failed: number;
+  /** Faults injected in all its trials. */
+  readonly injected: number;
+  /** It never fired in any trial, so its results say nothing about faults. Always false for `none`. */
+  readonly neverFired: boolean;
 }

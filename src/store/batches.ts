@@ -30,10 +30,10 @@ export async function createBatch(sql: Sql, plan: BatchPlan, createdAt: Date): P
   }
   try {
     await sql.query(
-      `insert into trialbed.trials (batch, ordinal, id, case_id, case_hash, agent_name, agent_hash, schedule, repetition)
-       select $1, ordinality, id, case_id, case_hash, agent_name, agent_hash, schedule, repetition
-       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[]) with ordinality
-         as plan (id, case_id, case_hash, agent_name, agent_hash, schedule, repetition, ordinality)`,
+      `insert into trialbed.trials (batch, ordinal, id, case_id, case_hash, agent_name, agent_hash, schedule, schedule_hash, repetition)
+       select $1, ordinality, id, case_id, case_hash, agent_name, agent_hash, schedule, schedule_hash, repetition
+       from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[]) with ordinality
+         as plan (id, case_id, case_hash, agent_name, agent_hash, schedule, schedule_hash, repetition, ordinality)`,
       [
         plan.id,
         plan.trials.map((trial) => trial.id),
@@ -42,6 +42,7 @@ export async function createBatch(sql: Sql, plan: BatchPlan, createdAt: Date): P
         plan.trials.map((trial) => trial.agentName),
         plan.trials.map((trial) => trial.agentHash),
         plan.trials.map((trial) => trial.schedule),
+        plan.trials.map((trial) => trial.scheduleHash),
         plan.trials.map((trial) => trial.repetition),
       ],
     );
@@ -49,7 +50,9 @@ export async function createBatch(sql: Sql, plan: BatchPlan, createdAt: Date): P
     const detail = error instanceof Error && 'detail' in error ? `: ${String(error.detail)}` : '';
     if (sqlState(error) === '23505') throw new StoreConflictError(`batch ${plan.id} names a trial that exists already${detail}`, { cause: error });
     if (sqlState(error) === '23503') {
-      throw new StoreConflictError(`batch ${plan.id} names a case or agent whose document is not stored; call putDocuments first${detail}`, { cause: error });
+      throw new StoreConflictError(`batch ${plan.id} names a case, agent or schedule whose document is not stored; call putDocuments first${detail}`, {
+        cause: error,
+      });
     }
     throw error;
   }

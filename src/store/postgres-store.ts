@@ -12,7 +12,7 @@ import {
 } from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
 import { openDatabase } from './database.ts';
-import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects } from './documents.ts';
+import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, setPhase } from './trials.ts';
@@ -41,9 +41,10 @@ export async function createStore(options: StoreOptions): Promise<Store> {
   return {
     migrate: async () => ({ applied: await migrate(database, migrations) }),
 
-    putDocuments: ({ cases, agents }) => database.transaction((sql) => putDocuments(sql, cases, agents)),
+    putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules)),
     caseDocument: (hash) => caseDocument(database, hash),
     agentDocument: (hash) => agentDocument(database, hash),
+    scheduleDocument: (hash) => scheduleDocument(database, hash),
 
     createBatch: (plan) => database.transaction((sql) => createBatch(sql, plan, now())),
     batch: (id) => findBatch(database, id),

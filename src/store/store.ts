@@ -36,6 +36,8 @@ export interface TrialPlan {
   readonly agentHash: string;
   /** Fault schedule by name; `none` without. */
   readonly schedule: string;
+  /** Hash of the schedule's content; null for `none`. */
+  readonly scheduleHash: string | null;
   readonly repetition: number;
 }
 
@@ -118,6 +120,7 @@ export interface Store extends AsyncDisposable {
   }): Promise<void>;
   caseDocument(hash: string): Promise<CaseDocument | null>;
   agentDocument(hash: string): Promise<AgentDocument | null>;
+  scheduleDocument(hash: string): Promise<ScheduleDocument | null>;
 
   /** One transaction; an existing id with an equal manifest is left as it is. @throws {StoreConflictError} when the id exists with another manifest. */
   createBatch(plan: BatchPlan): Promise<void>;

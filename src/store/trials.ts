@@ -39,6 +39,7 @@ interface Row {
   readonly agent_name: string;
   readonly agent_hash: string;
   readonly schedule: string;
+  readonly schedule_hash: string | null;
   readonly repetition: number;
   readonly phase: TrialPhase;
   readonly attempt: number;
@@ -46,7 +47,7 @@ interface Row {
 }
 
 const SELECT = `
-  select t.id, t.batch, t.case_id, t.case_hash, t.agent_name, t.agent_hash, t.schedule, t.repetition, t.phase, t.attempt, a.summary
+  select t.id, t.batch, t.case_id, t.case_hash, t.agent_name, t.agent_hash, t.schedule, t.schedule_hash, t.repetition, t.phase, t.attempt, a.summary
   from trialbed.trials t left join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt`;
 
 function trialOf(row: Row): TrialRow {
@@ -58,6 +59,7 @@ function trialOf(row: Row): TrialRow {
     agentName: row.agent_name,
     agentHash: row.agent_hash,
     schedule: row.schedule,
+    scheduleHash: row.schedule_hash,
     repetition: row.repetition,
     phase: row.phase,
     attempt: row.attempt,

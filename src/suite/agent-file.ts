@@ -75,7 +75,9 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
 async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'module' }>, name: string, version: string): Promise<LoadedAgent> {
   const file = await codeFile(resolve(dirname(source.file), written.file));
   if (file === null) throw new SuiteFileError([problemAt(source, ['file'], `there is no file ${written.file}, looked up from the folder of this file`)]);
-  const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [] };
+  // Sorted, and absent where there is none: equal agents are equal however their access is written.
+  const access = written.access === undefined ? {} : { access: [...written.access].sort() };
+  const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [], ...access };
   const contents = await moduleContents(file);
   if (contents === null) {
     throw new SuiteFileError([

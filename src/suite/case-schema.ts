@@ -25,7 +25,8 @@ export const user = z.strictObject({
   attributes: jsonObject.meta({ description: "Facts that the environment's permission model reads." }).optional(),
 });
 
-const stateChange = z
+/** A change of rows, by hand of nobody in the trial. */
+export const stateChange = z
   .union([
     z.strictObject({
       insert: text.meta({ description: 'Table to insert rows into.' }),
@@ -60,6 +61,8 @@ const outcome = z
 const ruleName = text.meta({ description: 'Name of the rule, as reports show it.' }).optional();
 const callWhere = columns.meta({ description: 'Only calls whose arguments match.' }).optional();
 
+const afterFault = text.meta({ description: 'Tool, or service (inbox, tickets, database): the rule holds from the first fault that was injected into it.' });
+
 const constraint = z
   .union([
     z.strictObject({
@@ -75,6 +78,18 @@ const constraint = z
     }),
     z.strictObject({
       must_call: text.meta({ description: 'Tool of which a committed call must be there.' }),
+      where: callWhere,
+      name: ruleName,
+    }),
+    z.strictObject({
+      after_fault: afterFault,
+      never: text.meta({ description: 'Tool that must not be called from then on.' }),
+      where: callWhere,
+      name: ruleName,
+    }),
+    z.strictObject({
+      after_fault: afterFault,
+      must_call: text.meta({ description: 'Tool of which a committed call must follow.' }),
       where: callWhere,
       name: ruleName,
     }),

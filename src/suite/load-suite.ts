@@ -3,11 +3,12 @@ import { dirname, join, matchesGlob, resolve } from 'node:path';
 import type { JsonObject } from '../domain/json.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
+import { loadSchedule, RESERVED_SCHEDULES, sourceOfSchedule } from './fault-file.ts';
 import { check, problemAt, unknownName } from './issues.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { withPathsFrom } from './option-paths.ts';
 import { builtInEnvironments, builtInPack, builtInSuite, builtInSuites, codeFile, isBuiltInName, kindOf, packIn } from './places.ts';
-import { type FileProblem, type LoadedCase, type Suite, SuiteFileError } from './suite.ts';
+import { type FileProblem, type LoadedCase, type LoadedSchedule, type Suite, SuiteFileError } from './suite.ts';
 import { type SuiteFile, suiteSchema } from './suite-schema.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
@@ -49,16 +50,22 @@ export async function readSuiteFiles(
   const written = collect(problems, () => check(suiteSchema, source));
   // Cases are checked beside a broken suite.yaml as well, with defaults that complain of nothing.
   const cases = await loadCases(folder, written ?? UNKNOWN_DEFAULTS, problems);
+  const schedules = await loadSchedules(folder, problems);
   const agents = await listAgents(folder, problems);
   if (written === null) return { suite: null, problems };
   const environment = await environmentOf(source, written, folder, problems);
-  const defaults = { trials: written.defaults?.trials ?? 1, agents: defaultAgents(source, written, folder, agents, problems) };
+  const defaults = {
+    trials: written.defaults?.trials ?? 1,
+    agents: defaultAgents(source, written, folder, agents, problems),
+    faults: defaultFaults(source, written, schedules, problems),
+  };
   const suite = {
     name: written.name,
     title: written.title ?? written.name,
     file,
     environment: { file: environment.file, options: { ...environment.options, ...options.environmentOptions } },
     cases: cases.filter((loaded) => isChosen(loaded, options)),
+    schedules: Object.fromEntries(schedules.map((loaded) => [loaded.schedule.name, loaded])),
     agents,
     defaults,
   };
@@ -93,6 +100,31 @@ async function loadCases(folder: string, defaults: CaseDefaults, problems: FileP
     if (loaded !== null) cases.push(loaded);
   }
   return cases;
+}
+
+async function loadSchedules(folder: string, problems: FileProblem[]): Promise<readonly LoadedSchedule[]> {
+  const place = join(folder, 'faults');
+  const ids = (await yamlFiles(join(folder, 'cases'), [])).map((name) => name.slice(0, -'.yaml'.length));
+  const schedules: LoadedSchedule[] = [];
+  for (const name of await yamlFiles(place, problems)) {
+    const file = join(place, name);
+    const reserved = RESERVED_SCHEDULES.find((word) => name === `${word}.yaml`);
+    if (reserved !== undefined) problems.push(fileProblem(file, `the name "${reserved}" means something else where schedules are chosen; rename the file`));
+    const loaded = await collectAsync(problems, () => loadSchedule(file));
+    if (loaded === null) continue;
+    problems.push(...globProblems(loaded, ids));
+    schedules.push(loaded);
+  }
+  return schedules;
+}
+
+/** Globs over cases of which none is there. */
+function globProblems(loaded: LoadedSchedule, ids: readonly string[]): readonly FileProblem[] {
+  const source = sourceOfSchedule(loaded);
+  if (source === null) return [];
+  return loaded.schedule.cases.flatMap((glob, index) =>
+    ids.some((id) => matchesGlob(id, glob)) ? [] : [unknownName(source, ['cases', index], 'case that matches', glob, ids)],
+  );
 }
 
 async function listAgents(folder: string, problems: FileProblem[]): Promise<{ readonly [name: string]: string }> {
@@ -139,6 +171,15 @@ function defaultAgents(source: YamlFile, written: SuiteFile, folder: string, age
     if (name.includes('/') || name.endsWith('.yaml')) return [resolve(folder, name)];
     problems.push(unknownName(source, ['defaults', 'agents', index], 'agent', name, [...Object.keys(agents), ...RESERVED_AGENTS]));
     return [];
+  });
+}
+
+function defaultFaults(source: YamlFile, written: SuiteFile, schedules: readonly LoadedSchedule[], problems: FileProblem[]): readonly string[] {
+  const known = schedules.map(({ schedule }) => schedule.name);
+  return (written.defaults?.faults ?? ['none']).map((name, index) => {
+    if (!RESERVED_SCHEDULES.includes(name) && !known.some((one) => matchesGlob(one, name)))
+      problems.push(unknownName(source, ['defaults', 'faults', index], 'fault schedule', name, [...known, ...RESERVED_SCHEDULES]));
+    return name;
   });
 }
 

@@ -26,6 +26,7 @@ export const suiteSchema = z.strictObject({
         .min(1)
         .meta({ description: 'Agents of the agents folder, "reference", "do-nothing", or paths from this file. Default: [reference].' })
         .optional(),
+      faults: z.array(text).min(1).meta({ description: 'Fault schedules of the faults folder by name or glob, "none", or "all". Default: [none].' }).optional(),
     })
     .meta({ description: 'What a run does that does not say otherwise.' })
     .optional(),
@@ -57,6 +58,12 @@ export const agentSchema = z.discriminatedUnion('kind', [
     env: z
       .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable'))
       .meta({ description: "Names of environment variables that the agent's process may see. It sees no others." })
+      .optional(),
+    access: z
+      .array(z.enum(['inbox', 'tickets', 'sql']))
+      .min(1, 'expected at least one service; leave "access" out for none')
+      .refine((names) => new Set(names).size === names.length, 'expected each service once')
+      .meta({ description: "Services of its world whose address and credentials the agent's process gets, for clients of its own." })
       .optional(),
   }),
   z.strictObject({

@@ -21,6 +21,17 @@ export const duration = z.string().transform((value, context): number => {
   return ms;
 });
 
+/** Seconds as a number (`2`), or as {@link duration}; at most 30 days; read as milliseconds. */
+export const span = z.union([z.number(), z.string()]).transform((value, context): number => {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)$/.exec(typeof value === 'number' ? `${value}s` : value) ?? [];
+  const ms = amount === undefined ? Number.NaN : Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+  if (!(ms >= 1 && ms <= MAX_SPAN)) {
+    context.addIssue({ code: 'custom', message: `expected a time such as 2 (seconds), 300ms, 60s, 5m or 2h (at most 30d), found ${JSON.stringify(value)}` });
+    return z.NEVER;
+  }
+  return ms;
+});
+
 /** A point in time, with its offset. */
 export const instant = z.string().superRefine((value, context) => {
   const message = instantProblem(value);
@@ -43,8 +54,9 @@ export const stepName = z.string().superRefine((value, context) => {
     context.addIssue({ code: 'custom', message: `"${value}" is no name for a step; expected letters, digits, "_" and "-", a letter first` });
 });
 
-const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-const DAY = 24 * UNITS.h;
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const DAY = UNITS.d;
+const MAX_SPAN = 30 * UNITS.d;
 
 function instantProblem(value: string): string | null {
   const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?$/.exec(value);

@@ -11,7 +11,7 @@ export async function planned(testbed: Testbed, like: TrialSummary, environment:
   const [batch, trial] = await Promise.all([store.batch(like.batch), store.trial(like.trial)]);
   if (!batch || !trial) throw new Error('the trial is not in the store');
   const id = newId();
-  const { caseId, caseHash, agentName, agentHash, schedule, repetition } = trial;
+  const { caseId, caseHash, agentName, agentHash, schedule, scheduleHash, repetition } = trial;
   await store.createBatch({
     id,
     suite: batch.suite,
@@ -21,7 +21,7 @@ export async function planned(testbed: Testbed, like: TrialSummary, environment:
     seed: batch.seed,
     options: batch.options,
     sources: batch.sources,
-    trials: [{ id: `${id}-1`, caseId, caseHash, agentName, agentHash, schedule, repetition }],
+    trials: [{ id: `${id}-1`, caseId, caseHash, agentName, agentHash, schedule, scheduleHash, repetition }],
   });
   const stored = await store.batch(id);
   if (!stored) throw new Error('the batch is not in the store');

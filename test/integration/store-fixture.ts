@@ -75,6 +75,7 @@ export function planOf(id: string, trials: number, changes: Partial<BatchPlan> =
       agentName: 'reference',
       agentHash: AGENT_HASH,
       schedule: 'none',
+      scheduleHash: null,
       repetition: index + 1,
     })),
     ...changes,

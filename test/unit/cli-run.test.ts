@@ -29,7 +29,7 @@ function client(
     async *events(): AsyncGenerator<BatchEvent> {
       yield { type: 'batch', batch: 'b1', suite: 'support-desk', trials: trials.length, done, resumed: done > 0 };
       for (const t of trials.slice(done)) {
-        yield { type: 'phase', trial: t.trial, case: t.case, agent: t.agent, phase: 'drive' };
+        yield { type: 'phase', trial: t.trial, case: t.case, schedule: t.schedule, agent: t.agent, phase: 'drive' };
         if (options.hangs) await new Promise(() => undefined);
         yield t;
       }

@@ -40,6 +40,7 @@ export function reportTrial(summary: TrialSummary, over: Partial<ReportTrial> = 
       agentName: summary.agent,
       agentHash: 'a'.repeat(64),
       schedule: summary.schedule,
+      scheduleHash: summary.schedule === 'none' ? null : 'f'.repeat(64),
       repetition: summary.repetition,
       batch: summary.batch,
       phase: 'done',

@@ -28,7 +28,16 @@ describe('identity', () => {
     expect(contentHash({ a: 1 })).toBe('015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862');
   });
 
-  const content: TrialContent = { caseId: 'c', caseHash: 'h', agentName: 'a', agentHash: 'x', schedule: 'none', repetition: 1, generation: 'g' };
+  const content: TrialContent = {
+    caseId: 'c',
+    caseHash: 'h',
+    agentName: 'a',
+    agentHash: 'x',
+    schedule: 'none',
+    scheduleHash: null,
+    repetition: 1,
+    generation: 'g',
+  };
 
   test.each<Partial<TrialContent>>([
     { caseId: 'd' },
