@@ -4,6 +4,7 @@ import { runFormat } from '../recorded/formats.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
 import { readSuite, suiteRequestOf } from './read-suite.ts';
 import { selectCases, selectShard, trialsOf } from './select.ts';
+import { selectSchedules } from './select-schedules.ts';
 
 /**
  * What can be said of a request before any service is there: each of these throws as the client's call of the same request would, and does nothing
@@ -12,7 +13,8 @@ import { selectCases, selectShard, trialsOf } from './select.ts';
 export const checks: Checks = {
   async run(request) {
     const { suite, agents } = await readSuite(suiteRequestOf(request), { loadEnvironment });
-    const trials = trialsOf(selectCases(suite.cases, request), agents, request.trials ?? suite.defaults.trials);
+    const cases = selectCases(suite.cases, request);
+    const trials = trialsOf(cases, selectSchedules(suite, cases, request), agents, request.trials ?? suite.defaults.trials);
     // What failed last is known to the store alone.
     if (request.lastFailed !== true) selectShard(trials, request.shard);
   },

@@ -1,10 +1,13 @@
+import { NO_FAULTS } from '../domain/fault.ts';
 import type { BatchOptions, BatchRow, Store } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
 import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { suiteRequestOf } from './read-suite.ts';
-import { NothingToRunError, selectCases, selectShard, trialsOf } from './select.ts';
+import { NothingToRunError } from './nothing-to-run.ts';
+import { selectCases, selectShard, trialsOf } from './select.ts';
+import { selectSchedules } from './select-schedules.ts';
 import { startBatch } from './start-batch.ts';
 import { currentSummaries } from './summarise.ts';
 
@@ -21,7 +24,8 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
 export async function prepareBatch(root: Root, request: RunRequest): Promise<{ readonly batch: BatchRow; readonly resumed: boolean }> {
   const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
   const cases = selectCases(suite.cases, request);
-  const every = trialsOf(cases, agents, request.trials ?? suite.defaults.trials);
+  const schedules = selectSchedules(suite, cases, request);
+  const every = trialsOf(cases, schedules, agents, request.trials ?? suite.defaults.trials);
   const chosen = request.lastFailed ? await onlyLastFailed(root.store, suite.name, every) : every;
   const trials = selectShard(chosen, request.shard);
   const plan = await planBatch({ suite, environment, trials, options: optionsOf(request), seed: request.seed ?? null });
@@ -31,6 +35,7 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<{ r
       ({ hash }) => hash,
     ),
     agents: agents.map(({ hash, spec }) => ({ hash, spec })),
+    schedules: schedules.flatMap((loaded) => (loaded === null ? [] : [{ hash: loaded.hash, schedule: loaded.schedule }])),
   });
   const unfinished = await root.store.unfinishedBatch(plan.manifestHash);
   if (!unfinished) await root.store.createBatch(plan);
@@ -52,11 +57,17 @@ async function onlyLastFailed(store: Store, suite: string, trials: readonly Plan
   const [last] = await store.batches({ state: 'finished', suite, limit: 1 });
   if (!last) throw new NothingToRunError(`--last-failed needs a finished batch of suite ${suite}; there is none yet`);
   const failed = new Set(
-    (await currentSummaries(store, last.id)).filter((summary) => summary.pass !== 'pass').map((summary) => `${summary.case}\n${summary.agent}`),
+    (await currentSummaries(store, last.id))
+      .filter((summary) => summary.pass !== 'pass')
+      .map((summary) => keyOf(summary.case, summary.schedule, summary.agent)),
   );
-  const chosen = trials.filter(({ kase, agent }) => failed.has(`${kase.kase.id}\n${agent.spec.name}`));
-  if (chosen.length === 0) throw new NothingToRunError(`batch ${last.id} has no failed trial of these cases and agents`);
+  const chosen = trials.filter(({ kase, schedule, agent }) => failed.has(keyOf(kase.kase.id, schedule?.schedule.name ?? NO_FAULTS.name, agent.spec.name)));
+  if (chosen.length === 0) throw new NothingToRunError(`batch ${last.id} has no failed trial of these cases, schedules and agents`);
   return chosen;
+}
+
+function keyOf(kase: string, schedule: string, agent: string): string {
+  return [kase, schedule, agent].join('\n');
 }
 
 function distinct<T>(items: readonly T[], key: (item: T) => string): readonly T[] {

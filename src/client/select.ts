@@ -1,14 +1,10 @@
 import { matchesGlob } from 'node:path';
 import { nearestName } from '../domain/text/nearest.ts';
-import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
+import type { LoadedAgent, LoadedCase, LoadedSchedule } from '../suite/suite.ts';
 import type { RunRequest } from './api.ts';
+import { NothingToRunError } from './nothing-to-run.ts';
 import type { PlannedTrial } from './plan.ts';
-
-/** Nothing is left to run; the message says which choice left nothing. */
-export class NothingToRunError extends Error {
-  override readonly name = 'NothingToRunError';
-  readonly code = 'nothing_to_run';
-}
+import { isFor } from './select-schedules.ts';
 
 /** The cases that a request's globs and tags choose, in the suite's order. @throws {NothingToRunError} */
 export function selectCases(cases: readonly LoadedCase[], request: Pick<RunRequest, 'cases' | 'tags'>): readonly LoadedCase[] {
@@ -32,10 +28,18 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
   return chosen;
 }
 
-/** Every case by every agent, as often as it is to be repeated. */
-export function trialsOf(cases: readonly LoadedCase[], agents: readonly LoadedAgent[], repetitions: number): readonly PlannedTrial[] {
+/** Every case under each schedule that is for it, by every agent, as often as it is to be repeated. `null` among the schedules is the trial without faults. */
+export function trialsOf(
+  cases: readonly LoadedCase[],
+  schedules: readonly (LoadedSchedule | null)[],
+  agents: readonly LoadedAgent[],
+  repetitions: number,
+): readonly PlannedTrial[] {
+  const ordinals = Array.from({ length: Math.max(1, repetitions) }, (_none, index) => index + 1);
   return agents.flatMap((agent) =>
-    cases.flatMap((kase) => Array.from({ length: Math.max(1, repetitions) }, (_none, index) => ({ kase, agent, repetition: index + 1 }))),
+    schedules.flatMap((schedule) =>
+      cases.filter((kase) => isFor(schedule, kase)).flatMap((kase) => ordinals.map((repetition) => ({ kase, schedule, agent, repetition }))),
+    ),
   );
 }
 
