@@ -4,6 +4,7 @@ import type { EnvironmentSource, LoadedEnvironment, World } from '../environment
 import { loadAgent } from '../suite/agent-file.ts';
 import { checkAgainst, checkAgentAgainst } from '../suite/check-against.ts';
 import { readSuiteFiles } from '../suite/load-suite.ts';
+import { checkSchedules } from '../suite/check-schedules.ts';
 import { withPathsFrom } from '../suite/option-paths.ts';
 import type { RunRequest } from './api.ts';
 import { type FileProblem, type LoadedAgent, type Suite, SuiteFileError } from '../suite/suite.ts';
@@ -83,7 +84,8 @@ async function environmentOf(
     failure = error;
   }
   const { environment } = loaded;
-  problems.push(...checkAgainst(suite, { environment, ...(tables === null ? {} : { tables }) }));
+  const facts = { environment, ...(tables === null ? {} : { tables }) };
+  problems.push(...checkAgainst(suite, facts), ...checkSchedules(suite, facts));
   problems.push(...agents.flatMap((agent) => checkAgentAgainst(agent, { environment })));
   return failure === null ? loaded : addProblem(problems, suite.environment.file, failure);
 }

@@ -3,15 +3,20 @@ import { sourceOfAgent } from './agent-file.ts';
 import { sourceOf } from './case-file.ts';
 import { argumentNames, type CheckedTool } from './check-arguments.ts';
 import { stepProblems, toolProblems } from './check-steps.ts';
+import { servicesOf } from './check-schedules.ts';
+import { changeProblems, columnsAt, type KnownTables, tableProblems } from './check-tables.ts';
 import { inOrder, unknownName } from './issues.ts';
 import type { FileProblem, LoadedAgent, LoadedCase, Suite } from './suite.ts';
 import type { Path, YamlFile } from './yaml-file.ts';
 
 /** What cases and agents are held against. A loaded environment is such a thing; tables are known where its database was read. */
 export interface EnvironmentFacts {
-  readonly environment: { readonly tools: readonly CheckedTool[]; readonly permissions?: { readonly roles: { readonly [role: string]: unknown } } };
-  /** Columns by table. */
-  readonly tables?: { readonly [table: string]: readonly string[] };
+  readonly environment: {
+    readonly tools: readonly CheckedTool[];
+    readonly permissions?: { readonly roles: { readonly [role: string]: unknown } };
+    readonly services?: { readonly inbox?: unknown; readonly tickets?: unknown };
+  };
+  readonly tables?: KnownTables;
 }
 
 /**
@@ -50,13 +55,21 @@ function checkPermission(source: YamlFile, { permission }: Case, facts: Environm
 }
 
 function checkConstraints(source: YamlFile, { expect }: Case, facts: EnvironmentFacts): readonly FileProblem[] {
-  return expect.constraints.flatMap((constraint, index) =>
-    toolsOf(constraint).flatMap(([key, tool]) => {
-      const at: Path = ['expect', 'constraints', index];
+  return expect.constraints.flatMap((constraint, index) => {
+    const at: Path = ['expect', 'constraints', index];
+    const ofTools = toolsOf(constraint).flatMap(([key, tool]) => {
       const where = 'where' in constraint && key !== 'before' ? checkArguments(source, [...at, 'where'], tool, Object.keys(constraint.where ?? {}), facts) : [];
       return [...toolProblems(source, [...at, key], tool, facts.environment.tools), ...where];
-    }),
-  );
+    });
+    return [...faultTargetProblems(source, at, constraint, facts), ...ofTools];
+  });
+}
+
+/** What a rule of fallbacks waits for: a fault in a tool, or in a service of the environment. */
+function faultTargetProblems(source: YamlFile, at: Path, constraint: Constraint, { environment }: EnvironmentFacts): readonly FileProblem[] {
+  if (!('after_fault' in constraint)) return [];
+  const known = [...environment.tools.map(({ name }) => name), ...servicesOf(environment)];
+  return known.includes(constraint.after_fault) ? [] : [unknownName(source, [...at, 'after_fault'], 'tool or service', constraint.after_fault, known)];
 }
 
 function toolsOf(constraint: Constraint): readonly (readonly [string, string])[] {
@@ -72,38 +85,15 @@ function checkArguments(source: YamlFile, at: Path, name: string, names: readonl
   return known === null ? [] : names.filter((one) => !known.includes(one)).map((one) => unknownName(source, [...at, one], `argument of ${name}`, one, known));
 }
 
-function checkTables(source: YamlFile, kase: Case, facts: EnvironmentFacts): readonly FileProblem[] {
-  const { tables } = facts;
+function checkTables(source: YamlFile, kase: Case, { tables }: EnvironmentFacts): readonly FileProblem[] {
   if (tables === undefined) return [];
-  const check = (at: Path, tableKey: string, table: string, columns: readonly (readonly [Path, string])[]): readonly FileProblem[] => {
-    const known = Object.hasOwn(tables, table) ? tables[table] : undefined;
-    if (known === undefined) return [unknownName(source, [...at, tableKey], 'table', table, Object.keys(tables))];
-    return columns
-      .filter(([, column]) => !known.includes(column))
-      .map(([path, column]) => unknownName(source, [...at, ...path], `column of ${table}`, column, known));
-  };
-  const state = kase.state.flatMap((change, index) => {
-    const at: Path = ['state', index];
-    if ('insert' in change)
-      return check(
-        at,
-        'insert',
-        change.insert,
-        change.rows.flatMap((row, n) => keysAt(['rows', n], row)),
-      );
-    if ('update' in change) return check(at, 'update', change.update, [...keysAt(['where'], change.where), ...keysAt(['set'], change.set)]);
-    return check(at, 'delete', change.delete, keysAt(['where'], change.where));
-  });
   const effects = patternsOf(kase).flatMap(([at, pattern]) => {
     if (!('row' in pattern)) return [];
     const only = (pattern.only ?? []).map((column, index) => [['only', index] as Path, column] as const);
-    return check(at, 'row', pattern.row, [...keysAt(['where'], pattern.where ?? {}), ...keysAt(['before'], pattern.before ?? {}), ...only]);
+    const columns = [...columnsAt(['where'], pattern.where ?? {}), ...columnsAt(['before'], pattern.before ?? {}), ...only];
+    return tableProblems(source, at, 'row', pattern.row, columns, tables);
   });
-  return [...state, ...effects];
-}
-
-function keysAt(at: Path, columns: object): readonly (readonly [Path, string])[] {
-  return Object.keys(columns).map((column) => [[...at, column], column] as const);
+  return [...changeProblems(source, ['state'], kase.state, tables), ...effects];
 }
 
 function patternsOf({ expect }: Case): readonly (readonly [Path, EffectPattern])[] {

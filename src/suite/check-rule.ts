@@ -1,7 +1,7 @@
 import { type FaultKind, type FaultRule, type FaultService, SERVICE_KINDS } from '../domain/fault.ts';
 import { problemAt } from './issues.ts';
 import type { FileProblem } from './suite.ts';
-import type { Path, YamlFile } from './yaml-file.ts';
+import { type Path, valueAt, type YamlFile } from './yaml-file.ts';
 
 /** What can happen before the agent begins: nothing is called yet. */
 const AT_START: ReadonlySet<FaultKind> = new Set(['concurrent_change', 'conflicting_records', 'stale_read']);
@@ -14,7 +14,7 @@ const OF_DATABASE: ReadonlySet<FaultKind> = new Set(['stale_read']);
 export function checkRule(source: YamlFile, at: Path, rule: FaultRule): readonly FileProblem[] {
   const { kind } = rule.fault;
   if (rule.on === 'start') {
-    const keys = (['call', 'calls', 'where'] as const).filter((key) => hasKey(source, at, key));
+    const keys = (['call', 'calls', 'where'] as const).filter((key) => valueAt(source, [...at, key]) !== undefined);
     return [
       ...keys.map((key) => problemAt(source, [...at, key], 'nothing is called at the start; leave it out')),
       ...(AT_START.has(kind) ? [] : [problemAt(source, [...at, 'fault'], `${kind} hits a call; at the start there can be ${list(AT_START)}`)]),
@@ -49,10 +49,4 @@ function wrongForService(kind: FaultKind, service: FaultService): string | null 
 
 function list(kinds: ReadonlySet<FaultKind>): string {
   return [...kinds].join(', ');
-}
-
-function hasKey(source: YamlFile, at: Path, key: string): boolean {
-  let value: unknown = source.data;
-  for (const segment of at) value = (value as { readonly [name: string | number]: unknown } | undefined)?.[segment];
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key);
 }

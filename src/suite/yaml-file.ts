@@ -214,6 +214,14 @@ function startOf(node: unknown): number | null {
   return isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? (node.range?.[0] ?? null) : null;
 }
 
+/** What a file holds at a path, as it was written; undefined where there is nothing. */
+export function valueAt({ data }: YamlFile, path: Path): unknown {
+  return path.reduce<unknown>((value, segment) => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, segment)) return undefined;
+    return (value as { readonly [key: string | number]: unknown })[segment];
+  }, data);
+}
+
 /** `expect.outcomes[0].name` as keys and indexes. */
 export function pathOf(text: string): Path {
   return [...text.matchAll(/[^.[\]]+/g)].map(([segment]) => (/^\d+$/.test(segment) ? Number(segment) : segment));
