@@ -5,7 +5,7 @@ import { buildRecord } from '../activities/build-record.ts';
 import { checkCall } from '../activities/check-call.ts';
 import type { OperationNote } from '../activities/contract.ts';
 import { isPassing } from '../activities/failures.ts';
-import { operate } from '../activities/operate.ts';
+import { operate, WITHOUT_FAULTS } from '../activities/operate.ts';
 import type { ActivityServices } from '../activities/services.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { FencedError, type LoadedEnvironment, type World, WorldGoneError } from '../environments/world.ts';
@@ -71,7 +71,7 @@ async function makeCall(stage: Stage, world: World, call: RecordedCall, before: 
   if (proposal.refusal) return { ...note, told: proposal.refusal.state, problem: proposal.refusal.problem };
   const position = before.filter((other) => other.tool === proposal.tool && other.position !== null).length + 1;
   try {
-    await operate(services, { world, environment, permission, operation: id, tool: proposal.tool, dispatch: 1, signal });
+    await operate(services, { world, environment, permission, operation: id, tool: proposal.tool, dispatch: 1, signal, ...WITHOUT_FAULTS });
     return { ...note, position, told: 'committed' };
   } catch (error) {
     if (error instanceof ToolFailure) return { ...note, position, told: 'failed', problem: { code: error.code, message: error.message } };

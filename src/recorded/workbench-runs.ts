@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyText } from './any-text.ts';
 import { readJsonLines } from './json-lines.ts';
 import type { RunFormat } from './run.ts';
 import { judgeWorkbench, WORKBENCH_START, workbenchCall, workbenchEnvironment, workbenchTask } from './workbench.ts';
@@ -39,7 +40,7 @@ export const workbenchRuns: RunFormat = {
 /** Nothing, null and the empty text say that the run ended by itself; anything else is why it did not. */
 function errorText(error: unknown): string {
   if (error === undefined || error === null) return '';
-  return typeof error === 'string' ? error : (JSON.stringify(error) ?? 'unknown');
+  return typeof error === 'string' ? error : anyText(error);
 }
 
 function publishedVerdict(value: z.output<typeof line>) {

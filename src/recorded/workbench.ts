@@ -5,6 +5,7 @@ import { resolveEnvironment } from '../environments/load.ts';
 import { parseCall } from '../environments/workbench/calls.ts';
 import { DOMAINS } from '../environments/workbench/domains.ts';
 import type { EnvironmentSource } from '../environments/world.ts';
+import { anyText } from './any-text.ts';
 import type { RecordedCall, RecordedRun, RunFacts, RunStart } from './run.ts';
 
 /** World time and user of every WorkBench task. */
@@ -30,7 +31,7 @@ export function workbenchEnvironment(data: string): EnvironmentSource {
 /** Reads a call that a file holds; anything that is no call of the notation, of any type, becomes one that no tool takes. */
 export function workbenchCall(source: unknown): RecordedCall {
   if (typeof source !== 'string') {
-    const text = printable(JSON.stringify(source) ?? '');
+    const text = anyText(source);
     return { source: text, tool: 'unreadable', args: text, unreadable: 'it is no text' };
   }
   const call = parseCall(source);
