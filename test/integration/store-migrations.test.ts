@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrate, migrationOf, ownMigrations } from '../../src/store/migrate.ts';
 import { createStore } from '../../src/store/postgres-store.ts';
-import { makeDatabase, type TestDatabase } from './store-fixture.ts';
+import { makeDatabase, planOf, type TestDatabase } from './store-fixture.ts';
 
 let adminUrl: string;
 beforeAll(() => {
@@ -72,4 +72,36 @@ test('a migration that fails leaves nothing of itself', async () => {
   await expect(migrate(db, [broken])).rejects.toThrow(/division by zero/);
   expect(await database.query(`select to_regclass('trialbed.half') as t`)).toEqual([{ t: null }]);
   expect(await migrate(db, [migrationOf('0001_broken.sql', 'create table trialbed.half (id int)')])).toEqual(['0001_broken.sql']);
+});
+
+test('a store of before there were fault schedules keeps its rows, and takes schedules', async () => {
+  const database = await emptyDatabase();
+  const db = openDatabase(database.url, 2);
+  opened.push(db);
+  const [initial, ...later] = await ownMigrations();
+  if (initial === undefined) throw new Error('there is no migration');
+  await migrate(db, [initial]);
+  await db.query(`
+    insert into trialbed.cases values ('c1', 'refund', '{"id":"refund"}');
+    insert into trialbed.agents values ('a1', 'reference', '{"kind":"reference","name":"reference","version":"1"}');
+    insert into trialbed.batches (id, suite, suite_file, manifest_hash, state, environment, seed, options, sources, created_at)
+      values ('old', 'desk', '/suite.yaml', 'm1', 'interrupted', '{}', 's', '{}', '{}', '2026-01-01Z');
+    insert into trialbed.trials (id, batch, ordinal, case_id, case_hash, agent_name, agent_hash, schedule, repetition)
+      values ('old-1', 'old', 1, 'refund', 'c1', 'reference', 'a1', 'none', 1);
+  `);
+  const store = await createStore({ url: database.url });
+  opened.push(store);
+  expect(await store.migrate()).toEqual({ applied: later.map(({ name }) => name) });
+  expect(await store.trials('old')).toMatchObject([{ id: 'old-1', caseHash: 'c1', schedule: 'none', scheduleHash: null, phase: 'waiting' }]);
+
+  const schedule = { name: 'lost', title: 'Lost', cases: ['*'], rules: [{ on: { tool: 't' }, fault: { kind: 'malformed_reply' as const } }] };
+  await store.putDocuments({ cases: [], agents: [], schedules: [{ hash: 's1', schedule }] });
+  await store.putDocuments({ cases: [], agents: [], schedules: [{ hash: 's1', schedule }] });
+  expect(await store.scheduleDocument('s1')).toEqual({ hash: 's1', schedule });
+  expect(await store.scheduleDocument('s2')).toBeNull();
+  const trial = { id: 'new-1', caseId: 'refund', caseHash: 'c1', agentName: 'reference', agentHash: 'a1', schedule: 'lost', scheduleHash: 's1', repetition: 1 };
+  await store.createBatch(planOf('new', 1, { trials: [trial] }));
+  expect(await store.trial('new-1')).toMatchObject({ schedule: 'lost', scheduleHash: 's1' });
+  const unstored = planOf('newer', 1, { trials: [{ ...trial, id: 'newer-1', scheduleHash: 's2' }] });
+  await expect(store.createBatch(unstored)).rejects.toThrow(/case, agent or schedule whose document is not stored.*s2/);
 });
