@@ -6,7 +6,10 @@ import { z } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import { type Environment, EnvironmentDefinitionError, type FileSource, isEnvironment, type Tool } from './define.ts';
 import { codeDigest, generationOf } from './generation.ts';
+import { importProblem } from './import-problem.ts';
 import { provideOwnModules } from './own-modules.ts';
+import { missingFiles } from './pack-files.ts';
+import { shownPath } from './shown-path.ts';
 import type { EnvironmentSource, LoadedEnvironment, ToolSchema } from './world.ts';
 
 /** A pack cannot be loaded. Raised before any world is made. */
@@ -16,7 +19,7 @@ export class EnvironmentLoadError extends Error {
   readonly file: string;
 
   constructor(file: string, problem: string, options?: ErrorOptions) {
-    super(`environment ${file}: ${problem}`, options);
+    super(`environment ${shownPath(file)}: ${problem}`, options);
     this.file = file;
   }
 }
@@ -25,7 +28,7 @@ export class EnvironmentLoadError extends Error {
  * Imports a pack and hashes everything of it that can change a result. The file's default export is an environment, or a function of the suite's options.
  * A `.ts` file that is not there is looked for as the `.js` beside it, as in an installed package.
  *
- * @throws {EnvironmentLoadError} when the file is missing, fails while it is imported, exports something else, or its code has changed since this process
+ * @throws {EnvironmentLoadError} when the file or one that it names is missing, fails while it is imported, exports something else, or its code has changed since this process
  * imported it. {@link EnvironmentDefinitionError} is passed on as it is.
  */
 export async function loadEnvironment(source: EnvironmentSource): Promise<LoadedEnvironment> {
@@ -33,6 +36,8 @@ export async function loadEnvironment(source: EnvironmentSource): Promise<Loaded
   const file = existingFile(source.file);
   await requireSameCode(file);
   const environment = await define(file, source.options);
+  const missing = missingFiles(environment);
+  if (missing.length > 0) throw new EnvironmentLoadError(file, missing.join('; '));
   const toolSchemas = environment.tools.map((tool) => schemaOf(environment, tool));
   const policy = await policyText(file, environment.policy);
   const generation = await generationOf({ file, options: source.options, environment, toolSchemas, policy });
@@ -78,7 +83,7 @@ async function define(file: string, options: JsonObject): Promise<Environment> {
     exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
   } catch (error) {
     if (error instanceof EnvironmentDefinitionError) throw error;
-    throw new EnvironmentLoadError(file, `cannot be imported: ${messageOf(error)}`, { cause: error });
+    throw new EnvironmentLoadError(file, `cannot be imported: ${importProblem(error)}`, { cause: error });
   }
   if (isEnvironment(exported)) {
     const names = Object.keys(options);
@@ -93,7 +98,7 @@ async function define(file: string, options: JsonObject): Promise<Environment> {
   } catch (error) {
     // The pack's own words; also when it stands on another copy of this package.
     if (error instanceof Error && error.name === 'EnvironmentDefinitionError') throw error;
-    throw new EnvironmentLoadError(file, `does not accept its options ${JSON.stringify(options)}: ${messageOf(error)}`, { cause: error });
+    throw new EnvironmentLoadError(file, `does not accept its options ${JSON.stringify(options)}: ${refusalOf(error)}`, { cause: error });
   }
   if (!isEnvironment(made)) throw new EnvironmentLoadError(file, 'the function that it exports does not return an environment (see defineEnvironment)');
   return made;
@@ -143,4 +148,9 @@ function isFile(path: string): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** What a pack's function says against its options; of what is a mistake in it, with the place. */
+function refusalOf(error: unknown): string {
+  return error instanceof TypeError || error instanceof ReferenceError ? importProblem(error) : messageOf(error);
 }

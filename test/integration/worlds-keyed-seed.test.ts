@@ -72,9 +72,10 @@ describe('a seed of rows by key', () => {
     ['a row that is none', '{"1": 5}', /member 1 must be an object/],
     ['a row with another key', '{"1": {"id": 2}}', /member 1: its id is 2, and must be as the member's name/],
     ['a column that is not there', '{"1": {"weight": 2}}', /table things has no column weight/],
-    ['a key that the column does not take', '{"one": {}}', /seed things\.json, table things: .*integer/],
-    ['a key that is there twice', '{"1": {}, "1": {}}', /seed things\.json, table things: duplicate key/],
-    ['no JSON', '{"1": ', /things\.json is not JSON/],
+    ['a key that the column does not take', '{"one": {}}', /seed \/.*\/things\.json, member one, table things: .*integer/],
+    ['a key that is there twice', '{"1": {}, "1": {}}', /things\.json, member 1, table things: duplicate key .*Key \(id\)=\(1\) already exists/],
+    ['no JSON, with its line', '{"1": {},\n "2": {"size" 1}}', /things\.json:2: not JSON: /],
+    ['no JSON', '{"1": ', /things\.json: not JSON: /],
   ])('refuses %s', async (_, seed, message) => {
     await expect(rowsOf(seed)).rejects.toThrow(message);
   });

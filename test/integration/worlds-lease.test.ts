@@ -95,7 +95,9 @@ describe('provisioning', () => {
         schema: [new URL(`../fixtures/packs/shop/${name}`, import.meta.url)],
       }),
     });
-    await expect(shop.worlds.provision(broken('broken.sql'), shop.lease())).rejects.toThrow(/schema broken\.sql, line 4: type "colour" does not exist/);
+    await expect(shop.worlds.provision(broken('broken.sql'), shop.lease())).rejects.toThrow(
+      /schema test\/fixtures\/packs\/shop\/broken\.sql:4: type "colour" does not exist/,
+    );
     const schemas = async () =>
       (
         await shop.admin.query(
@@ -104,7 +106,7 @@ describe('provisioning', () => {
       ).rows;
     await expect(shop.worlds.provision(broken('commits.sql'), shop.lease())).rejects.toThrow(/must not hold BEGIN, COMMIT or ROLLBACK/);
     expect(await schemas()).toEqual([{ n: 0 }]);
-    await expect(shop.worlds.provision(broken('missing.sql'), shop.lease())).rejects.toThrow(/cannot read missing\.sql/);
+    await expect(shop.worlds.provision(broken('missing.sql'), shop.lease())).rejects.toThrow(/cannot read test\/fixtures\/packs\/shop\/missing\.sql/);
   });
 });
 

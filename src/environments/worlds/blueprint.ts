@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import type { Environment, FileSource, Seed } from '../define.ts';
+import { shownPath } from '../shown-path.ts';
 import type { LoadedEnvironment } from '../world.ts';
 import { WorldBuildError } from './errors.ts';
 
@@ -17,14 +17,18 @@ export interface Blueprint {
 }
 
 export interface SqlText {
+  /** As messages name it. */
   readonly file: string;
   readonly sql: string;
 }
 
 export interface SeedRows {
+  /** As messages name it. */
   readonly file: string;
   readonly table: string;
   readonly rows: readonly { readonly [column: string]: unknown }[];
+  /** Line of the file on which each row ends; absent where that is not known. */
+  readonly lines?: readonly number[];
   /** Values are text as a file has it; those of JSON columns have to be parsed. */
   readonly textual: boolean;
   /** The file is one object of rows, whose member names fill `column`; `names` are those of `rows`, in the same order. */
@@ -58,14 +62,16 @@ async function readSql(source: FileSource): Promise<SqlText> {
 
 async function readSeed(seed: Seed): Promise<SqlText | SeedRows> {
   if ('sql' in seed) return readSql(seed.sql);
-  if ('csv' in seed) return { file: nameOf(seed.csv), table: seed.table, rows: parseCsv(nameOf(seed.csv), await readText(seed.csv), seed), textual: true };
+  if ('csv' in seed) return { file: nameOf(seed.csv), table: seed.table, ...parseCsv(nameOf(seed.csv), await readText(seed.csv), seed), textual: true };
   const file = nameOf(seed.json);
   const text = await readText(seed.json);
   let rows: unknown;
   try {
     rows = JSON.parse(text);
   } catch (error) {
-    throw new WorldBuildError(`seed ${file} is not JSON: ${String(error)}`, { cause: error });
+    const message = error instanceof Error ? error.message : String(error);
+    const line = /\(line (\d+) column \d+\)/.exec(message)?.[1];
+    throw new WorldBuildError(`seed ${file}${line === undefined ? '' : `:${line}`}: not JSON: ${message}`, { cause: error });
   }
   if (seed.key !== undefined) return keyedRows(file, seed.table, seed.key, rows, text);
   if (!Array.isArray(rows) || !rows.every(isRow)) throw new WorldBuildError(`seed ${file} must hold an array of objects`);
@@ -91,18 +97,23 @@ function isRow(value: unknown): value is { readonly [column: string]: unknown } 
 }
 
 /** An empty cell is null unless it is quoted, or the seed says `nulls: 'never'`. With `header`, the file has no header line of its own. */
-function parseCsv(file: string, text: string, seed: Extract<Seed, { csv: FileSource }>): Record<string, unknown>[] {
+function parseCsv(file: string, text: string, seed: Extract<Seed, { csv: FileSource }>): Required<Pick<SeedRows, 'rows' | 'lines'>> {
   const emptyIsNull = seed.nulls !== 'never';
   const rename = (header: string) => seed.columns?.[header] ?? header;
   try {
-    return parse(text, {
+    const records = parse(text, {
       bom: true,
+      info: true,
       skip_empty_lines: true,
       columns: seed.header ? seed.header.map(rename) : (header: string[]) => header.map(rename),
       cast: (value, context) => (context.header || value !== '' || context.quoting || !emptyIsNull ? value : null),
-    }) as Record<string, unknown>[];
+    }) as unknown as readonly { readonly record: Record<string, unknown>; readonly info: { readonly lines: number } }[];
+    return { rows: records.map(({ record }) => record), lines: records.map(({ info }) => info.lines) };
   } catch (error) {
-    throw new WorldBuildError(`seed ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    const line: unknown = (error as { lines?: unknown }).lines;
+    throw new WorldBuildError(`seed ${file}${typeof line === 'number' ? `:${line}` : ''}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -132,5 +143,5 @@ async function readText(source: FileSource): Promise<string> {
 }
 
 function nameOf(source: FileSource): string {
-  return basename(source instanceof URL ? fileURLToPath(source) : source);
+  return shownPath(source instanceof URL ? fileURLToPath(source) : source);
 }

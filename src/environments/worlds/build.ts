@@ -2,19 +2,16 @@ import pg from 'pg';
 import { mayEndSessionsOf } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
 import type { Environment } from '../define.ts';
-import type { Blueprint, SeedRows, SqlText } from './blueprint.ts';
-import { advanceSequences, type Column, readSequences, readTables, relationOf, type Sequences, type Table, type Tables } from './catalogue.ts';
+import type { Blueprint, SqlText } from './blueprint.ts';
+import { advanceSequences, readSequences, readTables, type Sequences, type Tables } from './catalogue.ts';
 import { WorldBuildError } from './errors.ts';
-import { columnList, writable } from './fingerprint.ts';
 import { inSys, type Layout, mainSchema, marker, searchPath, sysDdl, worldNowDdl } from './layout.ts';
+import { insertRows } from './seed-rows.ts';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** World time while a seed is applied: the same for all, so that a default of `world_now()` gives the same rows each time. */
 const SEED_CLOCK = { now: '2000-01-01T00:00:00Z', timezone: 'UTC' };
-
-/** Rows to an INSERT of a seed. */
-const CHUNK = 1000;
 
 export interface Built {
   readonly layout: Layout;
@@ -104,7 +101,7 @@ async function runSql(client: pg.ClientBase, what: string, text: SqlText, dump =
   } catch (error) {
     const position = Number((error as { position?: string }).position);
     const line = position > 0 ? sql.slice(0, position).split('\n').length : null;
-    throw new WorldBuildError(`${what} ${text.file}${line ? `, line ${line}` : ''}: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new WorldBuildError(`${what} ${text.file}${line ? `:${line}` : ''}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
     });
   }
@@ -120,79 +117,6 @@ async function fitToServer(client: pg.ClientBase, sql: string): Promise<string> 
   const { rows } = await client.query<{ name: string }>('SELECT name FROM pg_settings WHERE name = ANY($1)', [names]);
   const known = new Set(rows.map((row) => row.name));
   return head.replace(/^SET ([a-z_]+) = .*;$/gm, (line, name: string) => (known.has(name) ? line : '')) + sql.slice(head.length);
-}
-
-async function insertRows(client: pg.ClientBase, tables: Tables, seed: SeedRows): Promise<void> {
-  const table = Object.hasOwn(tables, seed.table) ? tables[seed.table] : undefined;
-  if (!table) throw new WorldBuildError(`seed ${seed.file}: there is no table ${seed.table} (there are: ${Object.keys(tables).join(', ')})`);
-  if (seed.keyed) return insertKeyedRows(client, table, seed, seed.keyed);
-  // Rows with the same columns go together: a column that a row does not name gets its default.
-  const groups = new Map<string, Record<string, unknown>[]>();
-  for (const row of seed.rows) {
-    const names = Object.keys(row).join('\0');
-    const group = groups.get(names) ?? [];
-    group.push(seed.textual ? parsedJsonColumns(table, seed, row) : row);
-    groups.set(names, group);
-  }
-  for (const [names, rows] of groups) {
-    const columns = columnsOf(table, seed, names.split('\0'));
-    const list = columnList(columns);
-    for (let at = 0; at < rows.length; at += CHUNK) {
-      try {
-        await client.query(
-          `INSERT INTO ${relationOf(table)} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_recordset(NULL::${relationOf(table)}, $1::json)`,
-          [JSON.stringify(rows.slice(at, at + CHUNK))],
-        );
-      } catch (error) {
-        throw new WorldBuildError(`seed ${seed.file}, table ${seed.table}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-      }
-    }
-  }
-}
-
-/** The server takes the file's own text apart: a value parsed and printed here would lose the order of members whose names are numbers. */
-async function insertKeyedRows(client: pg.ClientBase, table: Table, seed: SeedRows, keyed: NonNullable<SeedRows['keyed']>): Promise<void> {
-  const groups = new Map<string, string[]>();
-  for (const [at, row] of seed.rows.entries()) {
-    const names = JSON.stringify(Object.keys(row).filter((name) => name !== keyed.column));
-    groups.set(names, [...(groups.get(names) ?? []), keyed.names[at] ?? '']);
-  }
-  for (const [names, members] of groups) {
-    const [key, ...columns] = columnsOf(table, seed, [keyed.column, ...(JSON.parse(names) as string[])]);
-    if (!key) continue;
-    const values = [`m.key::${key.type}`, ...columns.map((column) => `r.${escapeIdentifier(column.name)}`)];
-    try {
-      await client.query(
-        `INSERT INTO ${relationOf(table)} (${columnList([key, ...columns])}) OVERRIDING SYSTEM VALUE
-         SELECT ${values.join(', ')} FROM json_each($1::json) m, json_populate_record(NULL::${relationOf(table)}, m.value) r WHERE m.key = ANY($2)`,
-        [keyed.text, members],
-      );
-    } catch (error) {
-      throw new WorldBuildError(`seed ${seed.file}, table ${seed.table}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-    }
-  }
-}
-
-function columnsOf(table: Table, seed: SeedRows, names: readonly string[]): Column[] {
-  return names.map((name) => {
-    const column = writable(table).find((known) => known.name === name);
-    if (!column) throw new WorldBuildError(`seed ${seed.file}: table ${seed.table} has no column ${name} that can be written`);
-    return column;
-  });
-}
-
-function parsedJsonColumns(table: Table, seed: SeedRows, row: { readonly [column: string]: unknown }): Record<string, unknown> {
-  const result: Record<string, unknown> = { ...row };
-  for (const column of table.columns) {
-    const value = result[column.name];
-    if ((column.type !== 'json' && column.type !== 'jsonb') || typeof value !== 'string') continue;
-    try {
-      result[column.name] = JSON.parse(value);
-    } catch (error) {
-      throw new WorldBuildError(`seed ${seed.file}: column ${column.name} holds text that is not JSON`, { cause: error });
-    }
-  }
-  return result;
 }
 
 /** After the seed, so that it is not in the journal. The name sorts first: a row is journaled before what other triggers do because of it. */
