@@ -1,6 +1,6 @@
 import type { Case } from '../domain/case.ts';
 import type { Effect, LateAttempt, MailEffect } from '../domain/effect.ts';
-import type { DrawnRule, InjectedFault } from '../domain/fault.ts';
+import type { DrawnRule, Fault, FaultKind, InjectedFault } from '../domain/fault.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import type { TableFacts } from '../domain/record.ts';
@@ -57,6 +57,9 @@ export interface LeaseRequest {
   readonly faults?: readonly DrawnRule[];
 }
 
+/** Which of these workflows are closed. One that Temporal does not know counts as closed, unless told otherwise. */
+export type ClosedWorkflows = (workflowIds: readonly string[], options?: { readonly unknownIsClosed: boolean }) => Promise<ReadonlySet<string>>;
+
 /** Makes, finds, fences and ends worlds. One per worker; holds the connection pools. */
 export interface Worlds extends AsyncDisposable {
   /** Idempotent by owner. The state is applied, the clock set, the fingerprint checked. */
@@ -64,11 +67,11 @@ export interface Worlds extends AsyncDisposable {
   /** @throws {WorldGoneError} when it was released, swept, or its host lost it. */
   open(ref: WorldRef): Promise<World>;
   /** Drops what is dead and ours, from the database alone. `closed` asks Temporal whether a workflow is closed. */
-  sweep(options: { readonly closed?: (workflowIds: readonly string[]) => Promise<ReadonlySet<string>>; readonly dryRun?: boolean }): Promise<SweepReport>;
+  sweep(options: { readonly closed?: ClosedWorkflows; readonly dryRun?: boolean }): Promise<SweepReport>;
   /** Makes a world again from a snapshot, under a new owner. */
   restore(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: LeaseRequest): Promise<WorldRef>;
-  /** How many worlds are leased to owners whose name begins so. */
-  leased(ownerPrefix: string): Promise<number>;
+  /** How many worlds are leased to owners whose name begins so; of one isolation, or of all. */
+  leased(ownerPrefix: string, isolation?: Isolation | null): Promise<number>;
   /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */
   authenticate(worldId: string, secret: string): Promise<ServiceSession | null>;
 }
@@ -80,25 +83,76 @@ export interface ServiceSession {
   readonly trusted: boolean;
   readonly clock: () => Promise<{ readonly now: Date; readonly timezone: string }>;
   readonly environment: { readonly inbox: InboxOptions | null; readonly tickets: TicketsOptions | null };
-  /** Stores a delivery attempt in a transaction that holds the fence. @throws {FencedError} after the fence; the attempt is then listed as late. */
-  storeMail(mail: Omit<MailEffect, 'kind' | 'seq' | 'at'> & { readonly raw: Buffer; readonly attempt: number }): Promise<{ readonly seq: number }>;
+  /** What the world's fault schedule does to a request: counts it, decides, records. Null: nothing, without a query where there is no schedule. */
+  fault(request: ServiceRequest): Promise<RequestFaults | null>;
+  /** Notes a fault whose kind is among the request's `confirms`, once it has come to pass. */
+  confirm(request: ServiceRequest, fault: NonNullable<RequestFaults['fault']>): Promise<void>;
+  /** Rows change by somebody else's hand, once for each key. @throws {WorldStateError} */
+  change(change: RequestFaults['after'][number]): Promise<void>;
+  /** As {@link WorldFaults.readAsOf}. */
+  readAsOf<T>(seq: number, work: (sql: WorldSql) => Promise<T>): Promise<T>;
+  /**
+   * Stores a delivery attempt in a transaction that holds the fence; with `copies`, so many more of it in the same one, as the doing of that fault rule.
+   * @throws {FencedError} after the fence; the attempt is then listed as late.
+   */
+  storeMail(
+    mail: Omit<MailEffect, 'kind' | 'seq' | 'at'> & { readonly raw: Buffer; readonly attempt: number },
+    copies?: { readonly rule: number; readonly count: number },
+  ): Promise<{ readonly seq: number }>;
   /** One transaction as the world's role, attributed to the operation (null: unattributed). @throws {FencedError} for a write after the fence. */
   transact<T>(operation: { readonly id: string; readonly attempt: number } | null, work: (sql: WorldSql) => Promise<T>): Promise<T>;
   late(source: 'smtp' | 'tickets', operation: string | null, detail: string): Promise<void>;
+}
+
+/** A request of a client to a service, as fault rules see it. */
+export interface ServiceRequest {
+  readonly service: 'inbox' | 'tickets';
+  readonly operation: { readonly id: string; readonly attempt: number } | null;
+  /** For example `POST /tickets`; stands in the record. */
+  readonly what: string;
+  /** It changes nothing: it may be answered stale. */
+  readonly reads: boolean;
+  /** `connect`: only what ends a connection before anything is asked; `rest`: everything else. */
+  readonly phase: 'connect' | 'rest' | 'whole';
+  /** It was counted before, under this number. */
+  readonly number?: number;
+  /** Kinds of which it shows only later whether they come to pass; the service then says so. */
+  readonly confirms: ReadonlySet<FaultKind>;
+}
+
+/** What a fault schedule does to one request of a service. */
+export interface RequestFaults {
+  /** How-manieth request of the service, from 1. */
+  readonly number: number;
+  /** What the service must do. `until`: when a limit ends, by the world's clock. */
+  readonly fault: { readonly rule: number; readonly position: number; readonly fault: Fault; readonly until: Date | null } | null;
+  /** Changes by somebody else's hand that follow the request. */
+  readonly after: readonly { readonly rule: number; readonly key: string; readonly changes: Case['state'] }[];
+  /** The request is answered as of this journal entry; null: as it is. */
+  readonly staleAfter: number | null;
+  /** World time, after what the request took. */
+  readonly now: Date;
 }
 
 export interface SweepReport {
   readonly live: number;
   readonly pooled: number;
   /** Dropped now, by owner. */
-  readonly swept: readonly { readonly world: string; readonly owner: string; readonly reason: 'lease_lapsed' | 'workflow_closed' | 'orphan' }[];
+  readonly swept: readonly {
+    readonly world: string;
+    readonly owner: string;
+    readonly reason: 'lease_lapsed' | 'workflow_closed' | 'container_lost' | 'orphan';
+  }[];
   /** Ours by name and yet in no registry; dropped as `orphan` as well. */
   readonly leaked: number;
+  /** Leases that began, were given back and were swept (with these) since the hosts were prepared. */
+  readonly ever: { readonly made: number; readonly released: number; readonly swept: number };
 }
 
 export interface World {
   readonly ref: WorldRef;
   readonly ledger: Ledger;
+  readonly faults: WorldFaults;
   /** Columns by table. */
   readonly columns: { readonly [table: string]: readonly string[] };
   /**
@@ -126,7 +180,8 @@ export interface World {
 }
 
 /**
- * What a fault schedule does to a world. Everything is idempotent by `rule`, `operation` and `dispatch`: a dispatch that is repeated after its worker was lost
+ * What a fault schedule does to a world. In a world that was leased without rules the questions are answered without a query, `advance` works, and anything
+ * else throws `NoScheduleError`. Everything is idempotent by `rule`, `operation` and `dispatch`: a dispatch that is repeated after its worker was lost
  * injects nothing twice.
  */
 export interface WorldFaults {
@@ -152,7 +207,10 @@ export interface WorldFaults {
   ): Promise<void>;
   /** What reads of a service answer as of now; null: as it is. Counts the read against the freeze. */
   frozen(service: 'database' | 'tickets', operation: string | null): Promise<{ readonly rule: number; readonly seq: number } | null>;
-  /** Runs a read in a transaction in which everything after journal entry `seq` is taken back; nothing of it stays. */
+  /**
+   * Runs a read for which everything after journal entry `seq` is taken back: each query in a transaction of its own, which can write nothing and of which
+   * nothing stays. @throws {StaleReadError} when writers held on to the rows for too long.
+   */
   readAsOf<T>(seq: number, work: (sql: WorldSql) => Promise<T>): Promise<T>;
   /** Until when, by the world's clock, a tool or service is limited; null: it is not. */
   limitedUntil(on: string): Promise<Date | null>;
@@ -191,6 +249,8 @@ export interface Ledger {
   ): Promise<void>;
   /** Keeps why an attempt failed, for operators: agents are told the problem alone. A later attempt's words replace an earlier one's. */
   explain(operationId: string, attempt: number, detail: string): Promise<void>;
+  /** Notes how many tries of its own the production client has made. */
+  tried(operationId: string, tries: number): Promise<void>;
   /**
    * Fences attempts of an operation up to `attempt` (waiting, bounded, for one that is committing), then tells what stands.
    * `effects`: rows or mails that carry this operation.
@@ -208,6 +268,8 @@ export interface LedgerRow extends Proposal {
   /** See {@link Ledger.explain}. */
   readonly detail: string | null;
   readonly durationMs: number | null;
+  /** Tries that the production client made of this one call. */
+  readonly tries: number;
   readonly at: string;
 }
 

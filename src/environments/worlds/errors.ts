@@ -60,3 +60,23 @@ export class RestoreError extends Error {
     super(`cannot restore the snapshot: ${problem}`);
   }
 }
+
+/** Writers held on to rows that a stale read had to take back, for longer than any write may take. The harness's trouble, not the agent's. */
+export class StaleReadError extends Error {
+  override readonly name = 'StaleReadError';
+  readonly code = 'stale_read';
+
+  constructor(options?: ErrorOptions) {
+    super('a stale read waited too long for writers of its rows; the read had no effect and can be tried again', options);
+  }
+}
+
+/** A fault was to be injected into a world that was leased without a schedule: such a world is never asked for faults. */
+export class NoScheduleError extends Error {
+  override readonly name = 'NoScheduleError';
+  readonly code = 'no_schedule';
+
+  constructor(world: string) {
+    super(`world ${world} was leased without fault rules; name the drawn rules in the lease request`);
+  }
+}

@@ -17,14 +17,16 @@ export interface JournalRow {
   readonly after: string | null;
   readonly operation: string | null;
   readonly attempt: number | null;
+  /** The rule of the fault schedule by which somebody else changed the row; null: the agent's part. */
+  readonly rule: number | null;
   readonly at: string;
 }
 
-/** Changes of the agent's part (`run`), or also those that made the case's initial state. In order. */
+/** Changes since the trial began (`run`: the agent's and those of faults), or also those that made the case's initial state. In order. */
 export async function readJournal(client: pg.ClientBase | pg.Pool, layout: Layout, phase: 'run' | 'all'): Promise<JournalRow[]> {
   const { rows } = await client.query<Omit<JournalRow, 'seq'> & { seq: string }>(
-    `SELECT seq, tbl, change, key::text AS key, before::text AS before, after::text AS after, operation, attempt, ${isoUtc('at')} AS at
-       FROM ${inSys(layout, 'journal')} WHERE $1 = 'all' OR phase = 'run' ORDER BY seq`,
+    `SELECT seq, tbl, change, key::text AS key, before::text AS before, after::text AS after, operation, attempt, rule, ${isoUtc('at')} AS at
+       FROM ${inSys(layout, 'journal')} WHERE $1 = 'all' OR phase <> 'state' ORDER BY seq`,
     [phase],
   );
   return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
@@ -42,6 +44,7 @@ export async function readEffects(client: pg.ClientBase | pg.Pool, layout: Layou
       before: row.before === null ? null : parseImage(row.before),
       after: row.after === null ? null : parseImage(row.after),
       operation: row.operation,
+      ...(row.rule === null ? {} : { byFault: row.rule }),
       at: row.at,
     }),
   );

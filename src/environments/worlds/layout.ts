@@ -1,10 +1,11 @@
 import pg from 'pg';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
+import { faultDdl } from './fault-ddl.ts';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Changes when what we put into a world changes; part of every generation. */
-export const LAYOUT_VERSION = 3;
+export const LAYOUT_VERSION = 4;
 
 /** SQLSTATEs that a world's own functions raise. */
 export const REFUSED = {
@@ -20,6 +21,8 @@ export const REFUSED = {
   forged: 'TB005',
   /** TRUNCATE, which leaves no row images. */
   truncate: 'TB006',
+  /** COMMIT of a transaction in which the world was taken back for a read. */
+  rewound: 'TB007',
 } as const;
 
 /** Where a world's parts are. */
@@ -84,6 +87,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       -- Why it failed, for operators. Agents are told the problem alone.
       detail text,
       duration_ms double precision,
+      -- Of the production client, for this one call.
+      tries integer NOT NULL DEFAULT 1,
       at timestamptz NOT NULL
     );
     -- Beside the ledger row, so that a mail of an operation can be stored while the operation's own transaction holds that row.
@@ -100,6 +105,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       attempt integer,
       epoch integer NOT NULL,
       phase text NOT NULL,
+      -- Of phase fault: which rule of the schedule.
+      rule integer,
       at timestamptz NOT NULL
     );
     CREATE TABLE ${s}.mails (
@@ -120,6 +127,7 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       operation text;
       attempt integer;
       phase text := 'run';
+      rule integer;
     BEGIN
       SELECT epoch, closed INTO f FROM ${s}.fence FOR SHARE;
       IF session_user = ${escapeLiteral(TOOL_ROLE)} THEN
@@ -133,6 +141,9 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
         phase := 'state';
       ELSIF f.closed THEN
         RAISE EXCEPTION 'the world is fenced' USING ERRCODE = '${REFUSED.fenced}';
+      ELSIF session_user = current_user AND current_setting('trialbed.phase', true) = 'fault' THEN
+        phase := 'fault';
+        rule := current_setting('trialbed.rule')::integer;
       END IF;
       image := CASE WHEN TG_OP = 'DELETE' THEN row_to_json(OLD) ELSE row_to_json(NEW) END;
       IF TG_NARGS = 1 THEN
@@ -142,10 +153,10 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
           row_key := row_key || jsonb_build_object(TG_ARGV[i], image -> TG_ARGV[i]);
         END LOOP;
       END IF;
-      INSERT INTO ${s}.journal (tbl, change, key, before, after, operation, attempt, epoch, phase, at)
+      INSERT INTO ${s}.journal (tbl, change, key, before, after, operation, attempt, epoch, phase, rule, at)
       SELECT TG_ARGV[0], lower(TG_OP), row_key,
              CASE WHEN TG_OP <> 'INSERT' THEN row_to_json(OLD) END, CASE WHEN TG_OP <> 'DELETE' THEN row_to_json(NEW) END,
-             operation, attempt, f.epoch, phase, c.now
+             operation, attempt, f.epoch, phase, rule, c.now
         FROM ${s}.clock c;
       RETURN NULL;
     END $body$;
@@ -184,7 +195,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       IF (SELECT closing FROM ${s}.door) THEN
         RAISE EXCEPTION 'the world is being fenced' USING ERRCODE = '${REFUSED.fenced}';
       END IF;
-      UPDATE ${s}.operations SET state = 'running', attempt = att WHERE id = op AND state IN ('proposed', 'running', 'unknown') AND attempt <= att;
+      -- A failed one may be tried again by the production client itself.
+      UPDATE ${s}.operations SET state = 'running', attempt = att WHERE id = op AND state IN ('proposed', 'running', 'unknown', 'failed') AND attempt <= att;
       IF FOUND THEN RETURN; END IF;
       SELECT state INTO found_state FROM ${s}.operations WHERE id = op;
       IF found_state = 'committed' THEN
@@ -210,9 +222,11 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       RETURN n;
     END $body$;
 
+    ${faultDdl(s, fixed, REFUSED)}
+
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${s} FROM PUBLIC;
     GRANT USAGE ON SCHEMA ${s} TO ${tool};
-    GRANT EXECUTE ON FUNCTION ${s}.enter, ${s}.claim, ${s}.complete, ${s}.store_mail TO ${tool};
+    GRANT EXECUTE ON FUNCTION ${s}.enter, ${s}.claim, ${s}.complete, ${s}.store_mail, ${s}.rewind TO ${tool};
   `;
 }
 

@@ -4,6 +4,7 @@ import { ToolFailure, type WorldSql } from '../define.ts';
 import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
 import type { Access } from './access.ts';
 import type { Tables } from './catalogue.ts';
+import { LeasedFaults } from './faults.ts';
 import { closeWorld } from './fence.ts';
 import { isoUtc, readEffects } from './journal.ts';
 import { inSys } from './layout.ts';
@@ -27,6 +28,7 @@ export interface WorldParts {
 export class LeasedWorld implements World {
   readonly ref: WorldRef;
   readonly ledger: WorldLedger;
+  readonly faults: LeasedFaults;
   private readonly row: WorldRow;
   private readonly parts: WorldParts;
 
@@ -35,6 +37,7 @@ export class LeasedWorld implements World {
     this.row = row;
     this.parts = parts;
     this.ledger = new WorldLedger(parts.access, row);
+    this.faults = new LeasedFaults(row, parts.access);
   }
 
   get columns(): World['columns'] {

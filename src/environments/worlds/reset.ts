@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { catalogueDigest, catalogueStamp, readSequences, setSequences } from './catalogue.ts';
+import { FAULT_TABLES } from './fault-ddl.ts';
 import { differences, fingerprint } from './fingerprint.ts';
 import { generationRecord } from './generation-record.ts';
 import { readJournal, replay, touchedUnlikeSeed } from './journal.ts';
@@ -27,7 +28,7 @@ export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<
   await replay(client, tables, journal, 'back');
   await setSequences(client, layout, row.sequences);
   await client.query(
-    ['journal', 'mails', 'operations', 'attempts', 'late'].map((name) => `DELETE FROM ${inSys(layout, name)};`).join(' ') +
+    ['journal', 'mails', 'operations', 'attempts', 'late', ...FAULT_TABLES].map((name) => `DELETE FROM ${inSys(layout, name)};`).join(' ') +
       ` SELECT setval('${inSys(layout, 'seq')}', 1, false);`,
   );
   const unlike = await touchedUnlikeSeed(client, generation, tables, journal);

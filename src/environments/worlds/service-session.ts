@@ -1,11 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { WorldSql } from '../define.ts';
-import { FencedError, type ServiceSession } from '../world.ts';
+import { inTransaction } from '../hosts/connection.ts';
+import { FencedError, type ServiceRequest, type ServiceSession } from '../world.ts';
 import type { Access } from './access.ts';
+import { holdLease } from './clock.ts';
+import { changeRows } from './fault-notes.ts';
 import { isoUtc } from './journal.ts';
 import { inSys } from './layout.ts';
 import { WorldLedger } from './ledger.ts';
 import type { WorldRow } from './registry.ts';
+import { confirmFault, decideRequest } from './request-faults.ts';
+import { staleSql } from './stale.ts';
 import { enter, isFence, toolTransaction } from './transact.ts';
 
 /** Which of a world's secrets this is, compared in constant time; null: neither. */
@@ -23,6 +28,8 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
   const { layout, epoch } = row;
   const trusted = kind === 'tool';
   const ledger = new WorldLedger(access, row);
+  /** Whoever may not speak for an operation has none. */
+  const ownOperation = (request: ServiceRequest): ServiceRequest => (trusted ? request : { ...request, operation: null });
   return {
     worldId: row.id,
     trusted,
@@ -31,17 +38,26 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
       const { rows } = await access.admin.query<{ now: string; timezone: string }>(`SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(layout, 'clock')}`);
       return { now: new Date(rows[0]?.now ?? 0), timezone: rows[0]?.timezone ?? 'UTC' };
     },
-    async storeMail(mail) {
+    fault: (request) => decideRequest(access, row, ownOperation(request)),
+    confirm: (request, fault) => confirmFault(access, row, ownOperation(request), fault),
+    async change({ rule, key, changes }) {
+      await inTransaction(access.admin, async (client) => {
+        if (!(await holdLease(client, row)).closed) await changeRows(client, row, rule, key, changes);
+      });
+    },
+    readAsOf: (seq, work) => work(staleSql(access.services, row, seq)),
+    async storeMail(mail, copies) {
       const { raw, attempt, operation, ...rest } = mail;
       const attributed = trusted ? operation : null;
       try {
-        const { rows } = await access.services.query<{ seq: string }>(`SELECT ${inSys(layout, 'store_mail')}($1, $2, $3, $4, $5) AS seq`, [
-          attributed,
-          attempt,
-          epoch,
-          JSON.stringify(rest),
-          raw,
-        ]);
+        const store = inSys(layout, 'store_mail');
+        const values = [attributed, attempt, epoch, JSON.stringify(rest), raw];
+        const { rows } = copies
+          ? await access.services.query<{ seq: string }>(
+              `SELECT ${store}($1, $2, $3, $4, $5) AS seq UNION ALL SELECT ${store}($1, $2, $3, $6, $5) FROM generate_series(1, $7)`,
+              [...values, JSON.stringify({ ...rest, byFault: copies.rule }), copies.count],
+            )
+          : await access.services.query<{ seq: string }>(`SELECT ${store}($1, $2, $3, $4, $5) AS seq`, values);
         failpoint('mail_stored_before_reply');
         return { seq: Number(rows[0]?.seq) };
       } catch (error) {

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { LedgerRow, WorldSnapshot } from '../world.ts';
 import { readSequences, type Sequences, setSequences } from './catalogue.ts';
 import { RestoreError } from './errors.ts';
+import { type FaultState, readFaultState, restoreFaultState } from './fault-state.ts';
 import { contents } from './fingerprint.ts';
 import { readEffects, readJournal, replay } from './journal.ts';
 import { inSys, type Layout } from './layout.ts';
@@ -14,6 +15,7 @@ interface ExactSnapshot extends WorldSnapshot {
   /** By operation: which attempt wrote it. */
   readonly attempts: readonly { readonly seq: number; readonly attempt: number }[];
   readonly contents: { readonly [table: string]: string };
+  readonly faults: FaultState;
 }
 
 export async function takeSnapshot(admin: pg.Pool, row: WorldRow, operations: readonly LedgerRow[]): Promise<WorldSnapshot> {
@@ -47,6 +49,7 @@ export async function takeSnapshot(admin: pg.Pool, row: WorldRow, operations: re
         ...raw.rows.map((mail) => ({ seq: Number(mail.seq), attempt: mail.attempt })),
       ],
       contents: await contents(client, row.tables),
+      faults: await readFaultState(client, row.layout),
     };
     await client.query('COMMIT');
     client.release();
@@ -80,8 +83,21 @@ export async function applySnapshot(client: pg.ClientBase, layout: Layout, table
   const base = Math.max(0, Number(last[0]?.n ?? 0) + 1 - Math.min(...snapshot.effects.map((effect) => effect.seq), Number.POSITIVE_INFINITY));
   for (const row of rows) {
     await client.query(
-      `INSERT INTO ${inSys(layout, 'journal')} (seq, tbl, change, key, before, after, operation, attempt, epoch, phase, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'run', $10)`,
-      [row.seq + base, row.tbl, row.change, JSON.stringify(row.key), row.before, row.after, row.operation, attempts.get(row.seq) ?? null, epoch, row.at],
+      `INSERT INTO ${inSys(layout, 'journal')} (seq, tbl, change, key, before, after, operation, attempt, epoch, phase, rule, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      [
+        row.seq + base,
+        row.tbl,
+        row.change,
+        JSON.stringify(row.key),
+        row.before,
+        row.after,
+        row.operation,
+        attempts.get(row.seq) ?? null,
+        epoch,
+        row.byFault === undefined ? 'run' : 'fault',
+        row.byFault ?? null,
+        row.at,
+      ],
     );
   }
   for (const effect of snapshot.effects) {
@@ -100,6 +116,7 @@ export async function applySnapshot(client: pg.ClientBase, layout: Layout, table
     `SELECT setval('${inSys(layout, 'seq')}', greatest(1, (SELECT max(seq) FROM (SELECT seq FROM ${inSys(layout, 'journal')} UNION ALL SELECT seq FROM ${inSys(layout, 'mails')}) s)))`,
   );
   await restoreLedger(client, layout, snapshot.operations);
+  if (exact.faults) await restoreFaultState(client, layout, exact.faults, base);
   await setSequences(client, layout, snapshot.sequences as Sequences);
   if (!exact.contents) return;
   const now = await contents(client, tables);
@@ -112,8 +129,8 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
   for (const row of operations) {
     await client.query(`INSERT INTO ${inSys(layout, 'attempts')} (operation, fenced) VALUES ($1, $2)`, [row.id, row.attempt]);
     await client.query(
-      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
       [
         row.id,
         row.tool,
@@ -126,6 +143,7 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
         json(row.problem),
         row.detail,
         row.durationMs,
+        row.tries ?? 1,
         row.at,
       ],
     );

@@ -10,14 +10,24 @@ import { searchPath } from './layout.ts';
 const { escapeIdentifier } = pg;
 
 /**
- * Applies a case's changes of the seed, in the transaction of `client` as the administrator. They are in the journal as phase `state`: a reset undoes them,
- * and they are no effects.
+ * Applies changes of rows that are not the agent's, in the transaction of `client` as the administrator: those of a case's initial state (`byFault` null; in
+ * the journal as phase `state`, and no effects), or those of a fault rule (phase `fault`, effects by somebody else's hand). A reset undoes both.
  *
  * @throws {WorldStateError} for an unknown table or column, a refused value, or an update or delete that meets no row.
  */
-export async function applyState(client: pg.ClientBase, layout: Layout, tables: Tables, changes: readonly StateChange[]): Promise<void> {
+export async function applyState(
+  client: pg.ClientBase,
+  layout: Layout,
+  tables: Tables,
+  changes: readonly StateChange[],
+  byFault: number | null = null,
+): Promise<void> {
   if (changes.length === 0) return;
-  await client.query("SELECT set_config('trialbed.phase', 'state', true), set_config('search_path', $1, true)", [searchPath(layout)]);
+  await client.query("SELECT set_config('trialbed.phase', $2, true), set_config('trialbed.rule', $3, true), set_config('search_path', $1, true)", [
+    searchPath(layout),
+    byFault === null ? 'state' : 'fault',
+    byFault === null ? '' : String(byFault),
+  ]);
   for (const [index, change] of changes.entries()) {
     try {
       await applyOne(client, tables, change, index);
