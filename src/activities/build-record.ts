@@ -1,7 +1,9 @@
 import type { Operation } from '../domain/operation.ts';
 import type { Effect } from '../domain/effect.ts';
+import { type DrawnRule, NO_FAULTS } from '../domain/fault.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Environment } from '../environments/define.ts';
+import { runtimeOf } from '../environments/runtime-tools.ts';
 import type { LedgerRow, World } from '../environments/world.ts';
 import type { GradeRequest, OperationNote } from './contract.ts';
 
@@ -12,6 +14,7 @@ export async function buildRecord(
   request: GradeRequest,
   messages: readonly Message[],
   referenceEffects: readonly Effect[] | null,
+  schedule: { readonly name: string; readonly rules: readonly DrawnRule[] } = { name: NO_FAULTS.name, rules: [] },
 ): Promise<TrialRecord> {
   const operations: Operation[] = [];
   // Asked before the ledger is copied: it also fences what may still be on its way.
@@ -33,6 +36,12 @@ export async function buildRecord(
     tables: observed.tables,
     referenceEffects,
     problem: request.problem,
+    faults: {
+      schedule: schedule.name,
+      rules: schedule.rules,
+      injected: schedule.rules.length > 0 ? await world.faults.injected() : [],
+      runtime: runtimeOf(environment),
+    },
   };
 }
 
@@ -64,6 +73,8 @@ function operationOf(note: OperationNote, rows: ReadonlyMap<string, LedgerRow>, 
     durationMs: row?.durationMs ?? null,
     at: row?.at ?? '',
     replayOf: note.replayOf,
+    ...(note.reconciled && { reconciled: note.reconciled }),
+    ...(row && row.tries > 1 && { tries: row.tries }),
     disturbed: note.disturbed,
   };
 }

@@ -17,15 +17,19 @@ const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 /** Longest text of a problem, in UTF-16 units: it travels through the workflow's history, and an agent's own words may be in it. */
 export const MAX_PROBLEM_LENGTH = 2_000;
 
+/** A call as it came. */
+export interface Call {
+  readonly id: string;
+  readonly tool: string;
+  readonly args: unknown;
+  readonly idempotencyKey: string | null;
+}
+
 /**
  * Checks a call at the edge where it enters: known tool, valid arguments, permission. A call that fails is written to the ledger as it came and
  * never dispatched. Nothing is repaired: an argument that is not an object is refused, not replaced.
  */
-export function checkCall(
-  environment: Environment,
-  permission: PermissionContext,
-  call: { readonly id: string; readonly tool: string; readonly args: unknown; readonly idempotencyKey: string | null },
-): Proposal {
+export function checkCall(environment: Environment, permission: PermissionContext, call: Call): Proposal {
   const name = printable(call.tool, MAX_NAME_LENGTH);
   const tool = environment.tools.find((candidate) => candidate.name === call.tool);
   const { args, key } = takeKey(tool, toJson(call.args), call.idempotencyKey);
@@ -70,6 +74,7 @@ function isKey(key: Json): key is string {
 }
 
 function refusalOf(environment: Environment, permission: PermissionContext, tool: Tool, args: JsonObject): OperationProblem | null {
+  if (tool.builtin) return null;
   const denied = (message: string): OperationProblem => ({ code: 'not_permitted', message: printable(message, MAX_PROBLEM_LENGTH) });
   const role = environment.permissions?.roles[permission.role];
   if (environment.permissions && !role) return denied(`The role "${permission.role}" has no permissions.`);

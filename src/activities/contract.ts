@@ -1,4 +1,6 @@
+import type { CallRange, FaultKind } from '../domain/fault.ts';
 import type { OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
+import type { RuntimeWords } from '../domain/runtime.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Judgement } from '../domain/verdict.ts';
 import type { WorldRef } from '../environments/world.ts';
@@ -24,6 +26,26 @@ export interface AttemptPlan {
   readonly keep: 'never' | 'failed' | 'always';
   /** A world of this kind takes seconds to make, too long for a local activity. */
   readonly slowWorld: boolean;
+  /** Rules of the fault schedule that calls of tools meet. Absent: none. */
+  readonly rules?: readonly PlannedRule[];
+  /** How production words its refusals and its silence. */
+  readonly words?: RuntimeWords;
+}
+
+/** A rule of the fault schedule as the workflow needs it; its parameters are read by the activity that injects it. */
+export interface PlannedRule {
+  /** Place in the schedule, from 0. */
+  readonly index: number;
+  readonly tool: string;
+  /** Absent: every call. */
+  readonly calls?: CallRange | readonly number[];
+  /** It hits only calls that the edge found to match ({@link CallRef.matches}). */
+  readonly where?: true;
+  readonly kind: FaultKind;
+  /** Of time-outs: the activity's start-to-close, real milliseconds. */
+  readonly afterMs?: number;
+  /** Of a changed contract: what is told of it. */
+  readonly contract?: string;
 }
 
 export interface ToolPlan {
@@ -35,6 +57,8 @@ export interface ToolPlan {
   readonly definite: readonly string[];
   /** Once a call is committed, no later one is taken. */
   readonly ends?: boolean;
+  /** It tells how another operation ended: it is told which ones are still under way. */
+  readonly looksUp?: boolean;
 }
 
 /** A call that the edge has checked and written to the world's ledger. */
@@ -44,6 +68,10 @@ export interface CallRef {
   readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
   /** Null: nothing is deduplicated. With a key, calls are told apart by tool and arguments. */
   readonly idempotency: { readonly key: string; readonly argsHash: string } | null;
+  /** Rules of the fault schedule whose `where` these arguments match. */
+  readonly matches?: readonly number[];
+  /** Contracts of the tool under which the arguments are valid, where a fault may change it: -1 the tool's own, else a rule's. Absent: the tool's own. */
+  readonly contracts?: readonly number[];
 }
 
 /** What the edge hands to the agent; a committed result is read from the ledger. */
@@ -64,6 +92,30 @@ export interface OperationNote {
   readonly problem: OperationProblem | null;
   readonly replayOf: string | null;
   readonly disturbed: boolean;
+  /** What a later look-up told the agent. */
+  readonly reconciled?: Reconciled & { readonly by: string };
+}
+
+/** What a look-up found out about an operation. */
+export interface Reconciled {
+  readonly state: 'committed' | 'failed';
+}
+
+export interface OperateResult {
+  readonly at: string;
+  /** The call was a look-up, and this is what it told. */
+  readonly found?: Reconciled & { readonly operation: string };
+}
+
+export interface OperateCall extends WorldAttempt {
+  readonly operation: string;
+  readonly tool: string;
+  readonly dispatch: number;
+  /** Rules of the schedule that hit this call, in the schedule's order. */
+  readonly faults?: readonly number[];
+  readonly position?: number;
+  /** For a look-up: operations still under way. */
+  readonly underWay?: readonly string[];
 }
 
 /** Where a script stands. Which operation a named step is, is told by the script: carrying all names through every step would let histories grow by their square. */
@@ -125,12 +177,19 @@ export interface TrialActivities {
   /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */
   converse(request: WorldAttempt): Promise<ConversationEnd>;
   /** Runs a proposed call. Never retried by Temporal. */
-  operate(request: WorldAttempt & { readonly operation: string; readonly tool: string; readonly dispatch: number }): Promise<{ readonly at: string }>;
+  operate(request: OperateCall): Promise<OperateResult>;
+  /**
+   * After an injected time-out: waits, bounded, until the dispatch that it cut off has committed or was refused by its tool; what did neither was lost with its
+   * worker, and is fenced.
+   */
+  settleOperation(
+    request: Pick<OperateCall, 'trial' | 'attempt' | 'world' | 'operation' | 'dispatch' | 'faults' | 'position'>,
+  ): Promise<{ readonly settled: 'committed' | 'failed' | 'lost' }>;
   /** Fences a lost dispatch of an operation, then tells what the system of record holds. */
   recoverOperation(
     request: WorldAttempt & { readonly operation: string; readonly dispatch: number },
   ): Promise<
-    | { readonly found: 'committed' }
+    | { readonly found: 'committed'; readonly told?: NonNullable<OperateResult['found']> | null }
     | { readonly found: 'absent' }
     | { readonly found: 'failed'; readonly problem: OperationProblem }
     | { readonly found: 'undetermined' }

@@ -3,7 +3,7 @@ import type { WorkflowClient } from '@temporalio/client';
 import type { CallResult } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
 import { callId, operateUpdate } from '../workflows/messages.ts';
-import { callRefOf, checkCall } from './check-call.ts';
+import { checkCallUnder } from './fault-edge.ts';
 import type { CallOutcome, ConversationEnd, WorldAttempt } from './contract.ts';
 import { interruption } from './failures.ts';
 import { instructionsOf } from './instructions.ts';
@@ -22,7 +22,7 @@ export async function converse(
   at: WorldAttempt,
   environmentOf: (names: readonly string[]) => { readonly [name: string]: string },
 ): Promise<ConversationEnd> {
-  const { agent, kase, environment } = context;
+  const { agent, kase, environment, rules } = context;
   if (agent.kind !== 'module') throw new Error(`agent ${agent.name} is no module`);
   const { workflowExecution } = activityInfo();
   const handle = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
@@ -31,9 +31,9 @@ export async function converse(
 
   const call = async (tool: string, args: unknown, idempotencyKey: string | null): Promise<CallResult> => {
     const id = `op-${++calls}`;
-    const proposal = checkCall(environment.environment, kase.permission, { id, tool, args, idempotencyKey });
-    await world.ledger.propose(proposal);
-    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: callId(at.attempt, id), args: [callRefOf(proposal), at.attempt] });
+    const checked = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey });
+    await world.ledger.propose(checked.proposal);
+    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: callId(at.attempt, id), args: [checked.call, at.attempt] });
     const row = outcome.state === 'committed' ? await world.ledger.read(outcome.operation) : null;
     return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
   };

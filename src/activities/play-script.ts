@@ -1,16 +1,20 @@
 import type { Case, ScriptStep, Solution } from '../domain/case.ts';
+import type { DrawnRule } from '../domain/fault.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Message } from '../domain/record.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
 import { namesIn, resolveArguments, ScriptError, type StepResults } from '../suite/script.ts';
-import { callRefOf, checkCall, MAX_PROBLEM_LENGTH } from './check-call.ts';
+import { MAX_PROBLEM_LENGTH } from './check-call.ts';
+import { checkCallUnder } from './fault-edge.ts';
 import type { ScriptCursor, ScriptMove } from './contract.ts';
 
 export interface ScriptStage {
   readonly world: World;
   readonly environment: LoadedEnvironment;
   readonly kase: Case;
+  /** Rules of the trial's fault schedule. */
+  readonly rules: readonly DrawnRule[];
   readonly solution: Solution;
   /** Stores a message of the conversation; the same turn and sender twice is one message. */
   readonly say: (message: Message) => Promise<void>;
@@ -37,9 +41,10 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
     }
     const id = `op-${cursor.calls + 1}`;
     const args = resolveArguments(step.with ?? {}, results);
-    const proposal = checkCall(stage.environment.environment, kase.permission, { id, tool: step.call, args, idempotencyKey: step.key ?? null });
+    const made = { id, tool: step.call, args, idempotencyKey: step.key ?? null };
+    const { proposal, call } = checkCallUnder(stage.rules, stage.environment.environment, kase.permission, made);
     await world.ledger.propose(proposal);
-    return { kind: 'call', call: callRefOf(proposal), cursor: { ...cursor, step: cursor.step + 1, calls: cursor.calls + 1 } };
+    return { kind: 'call', call, cursor: { ...cursor, step: cursor.step + 1, calls: cursor.calls + 1 } };
   } catch (error) {
     if (error instanceof ScriptError) return { kind: 'end', problem: { code: 'script', message: printable(error.message, MAX_PROBLEM_LENGTH) } };
     throw error;

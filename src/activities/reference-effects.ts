@@ -2,7 +2,7 @@ import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { ToolFailure } from '../environments/define.ts';
-import { operate } from './operate.ts';
+import { operate, WITHOUT_FAULTS } from './operate.ts';
 import { playStep } from './play-script.ts';
 import type { ActivityServices } from './services.ts';
 import { SCRIPT_START } from './contract.ts';
@@ -31,7 +31,7 @@ export async function referenceEffects(
   const ref = await worlds.provision(environment, { owner: request.owner, workflowId: request.workflowId, isolation: 'schema', leaseMs: LEASE_MS, kase });
   const world = await worlds.open(ref);
   try {
-    const stage = { world, environment, kase, solution: kase.reference, say: async () => {} };
+    const stage = { world, environment, kase, rules: [], solution: kase.reference, say: async () => {} };
     let cursor = SCRIPT_START;
     for (;;) {
       const move = await playStep(stage, cursor);
@@ -39,12 +39,11 @@ export async function referenceEffects(
       cursor = move.cursor;
       if (move.kind === 'say' || move.call.refusal) continue;
       const { id: operation, tool } = move.call;
-      await operate(services, { world, environment, permission: kase.permission, operation, tool, dispatch: 1, signal: request.signal }).catch(
-        (error: unknown) => {
-          // A refusal is part of what the reference does; it changes nothing.
-          if (!(error instanceof ToolFailure)) throw error;
-        },
-      );
+      const call = { world, environment, permission: kase.permission, operation, tool, dispatch: 1, signal: request.signal };
+      await operate(services, { ...call, ...WITHOUT_FAULTS }).catch((error: unknown) => {
+        // A refusal is part of what the reference does; it changes nothing.
+        if (!(error instanceof ToolFailure)) throw error;
+      });
     }
     const { effects } = await world.observe();
     await services.store.putReferenceEffects(environment.generation, caseHash, effects);

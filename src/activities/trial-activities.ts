@@ -1,25 +1,27 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import { grade } from '../domain/grading/grade.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { buildRecord } from './build-record.ts';
-import type { AttemptPlan, AttemptRef, GradeRequest, GradeResult, ToolPlan, TrialActivities } from './contract.ts';
+import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
 import { converse } from './converse.ts';
-import { interruption, SERVICE_FAILURES, toFailure } from './failures.ts';
+import { interruption, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, snapshotId } from './finish-attempt.ts';
-import { operate } from './operate.ts';
+import { hitCall, operate } from './operate.ts';
+import { changeAtStart, recordTimeout } from './inject.ts';
+import { planOf } from './plan.ts';
+import { foundIn } from './runtime-calls.ts';
+import { settled } from './settled.ts';
+import { toItsEnd, withinDeadline } from './deadline.ts';
 import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
 import type { ActivityServices } from './services.ts';
-import { type TrialContext, TrialContexts } from './trial-context.ts';
+import { TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
 
 const HEARTBEAT_MS = 2_000;
-const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
-/** A read that declares no more than this may run as a local activity. */
-const LOCAL_READ_MS = 200;
 /** How long the fence waits for a writer before it ends its session. */
 const FENCE_DRAIN_MS = 5_000;
 
@@ -51,14 +53,16 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     },
 
     async provision({ trial, attempt, leaseMs }) {
-      const { environment, batch, kase } = await contexts.get(trial);
+      const { environment, batch, kase, rules } = await contexts.get(trial);
       const world = await worlds.provision(environment, {
         owner: ownerOf({ trial, attempt }),
         workflowId: trial,
         isolation: batch.options.isolation,
         leaseMs,
         kase,
+        faults: rules,
       });
+      if (rules.length > 0) await changeAtStart(await worlds.open(world), rules);
       failpoint('world_leased_before_recorded');
       await store.setAttemptWorld(trial, attempt, { id: world.id, host: world.host });
       return world;
@@ -68,7 +72,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       const context = await contexts.get(trial);
       const world = await worlds.open(ref);
       const say = (message: Parameters<typeof store.addMessage>[2]) => store.addMessage(trial, attempt, message);
-      return playStep({ world, environment: context.environment, kase: context.kase, solution: solutionOf(context), say }, cursor);
+      return playStep({ world, environment: context.environment, kase: context.kase, rules: context.rules, solution: solutionOf(context), say }, cursor);
     },
 
     async converse(at) {
@@ -76,26 +80,45 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       return converse(services, options.workflows, context, await worlds.open(at.world), at, options.environmentOf);
     },
 
-    async operate({ trial, world: ref, operation, tool, dispatch }) {
-      const { environment, kase } = await contexts.get(trial);
+    async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, underWay = [] }) {
+      const { environment, kase, rules } = await contexts.get(trial);
       const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
         const world = await worlds.open(ref);
         failpoint('dispatched_before_write');
-        await operate(services, { world, environment, permission: kase.permission, operation, tool, dispatch, signal: cancellationSignal() });
+        // A call that the schedule lets time out goes on to its end, however long its worker takes.
+        const bounded = faults.length === 0 ? withinDeadline : toItsEnd;
+        const found = await bounded((signal) =>
+          operate(services, {
+            ...{ world, environment, permission: kase.permission, operation, tool, dispatch, signal },
+            ...{ rules, scheduled: rules.length > 0, hits: faults, position, underWay },
+          }),
+        );
+        return { at: services.now().toISOString(), ...found };
       } catch (error) {
         // What a library throws when it is told to stop says nothing of the tool.
         throw cancellationSignal().aborted && !(error instanceof ToolFailure) ? interruption(cancellationSignal()) : error;
       } finally {
         clearInterval(beat);
       }
-      return { at: services.now().toISOString() };
+    },
+
+    async settleOperation({ trial, world: ref, operation, dispatch, faults = [], position = null }) {
+      const { environment, rules } = await contexts.get(trial);
+      const world = await worlds.open(ref);
+      const acts = !rules.some((rule) => faults.includes(rule.index) && rule.fault.kind === 'timeout_before_commit');
+      const end = await settled(world, { operation, dispatch, acts });
+      const row = await world.ledger.read(operation);
+      const tool = environment.environment.tools.find((candidate) => candidate.name === row?.tool);
+      if (tool && row)
+        await recordTimeout(hitCall({ world, environment, operation, rules, hits: faults, position }, { tool, idempotencyKey: row.idempotencyKey }));
+      return { settled: end };
     },
 
     async recoverOperation({ world: ref, operation, dispatch }) {
       const world = await worlds.open(ref);
       const { row, effects } = await world.ledger.recover(operation, dispatch);
-      if (row?.state === 'committed') return { found: 'committed' };
+      if (row?.state === 'committed') return { found: 'committed', told: foundIn(row) ?? null };
       if (row?.state === 'failed' && row.problem) {
         return { found: 'failed', problem: { ...row.problem, message: printable(row.problem.message, MAX_PROBLEM_LENGTH) } };
       }
@@ -150,7 +173,8 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
       })
     : null;
   const stored = await store.record(trial, attempt);
-  const record = stored ?? (await buildRecord(world, environment.environment, request, await store.messages(trial, attempt), reference));
+  const schedule = { name: context.trial.schedule, rules: context.rules };
+  const record = stored ?? (await buildRecord(world, environment.environment, request, await store.messages(trial, attempt), reference, schedule));
   if (!stored) await store.putRecord(trial, attempt, record);
   failpoint('recorded_before_verdict');
   const verdict = grade(kase, context.trial.caseHash, record);
@@ -160,27 +184,6 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
 
 /** Plan of a trial that has its result. */
 const NOTHING_TO_DO = { agent: 'script', tools: {}, budget: { calls: 0, wallMs: 0, turns: 0 }, keep: 'never', slowWorld: false } as const;
-
-function planOf({ environment, batch, kase, agent }: TrialContext): AttemptPlan {
-  const tools: Record<string, ToolPlan> = {};
-  for (const tool of environment.environment.tools) {
-    tools[tool.name] = {
-      effect: tool.effect,
-      timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-      local: tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
-      definite: [...(tool.failures ?? []), ...SERVICE_FAILURES],
-      ...(tool.ends ? { ends: true } : {}),
-    };
-  }
-  return {
-    done: null,
-    agent: agent.kind === 'module' ? 'module' : 'script',
-    tools,
-    budget: kase.budget,
-    keep: batch.options.keep,
-    slowWorld: batch.options.isolation !== 'schema',
-  };
-}
 
 function ownerOf({ trial, attempt }: AttemptRef): string {
   return `${trial}.${attempt}`;
@@ -194,7 +197,8 @@ function guard(activities: TrialActivities): TrialActivities {
       try {
         return await run(request);
       } catch (error) {
-        throw toFailure(error);
+        // No failure: the activity stays open, and the server ends it by its time-out.
+        throw error instanceof CompleteAsyncError ? error : toFailure(error);
       }
     },
   ]);

@@ -1,8 +1,10 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
+import type { DrawnRule } from '../domain/fault.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import type { BatchRow, TrialRow } from '../store/store.ts';
+import { drawRules } from '../suite/draw.ts';
 import type { ActivityServices } from './services.ts';
 
 /** What a trial is made of, by content; never changes while the trial lives. */
@@ -12,6 +14,8 @@ export interface TrialContext {
   readonly kase: Case;
   readonly agent: AgentSpec;
   readonly environment: LoadedEnvironment;
+  /** Rules of the trial's fault schedule, drawn from the batch's seed; empty without one. */
+  readonly rules: readonly DrawnRule[];
 }
 
 /** Contexts that are kept: as many trials as may be in flight on one worker, and some more. */
@@ -53,6 +57,10 @@ export class TrialContexts {
         'GenerationMismatch',
       );
     }
-    return { trial, batch, kase: kase.kase, agent: agent.spec, environment };
+    const schedule = trial.scheduleHash === null ? null : await store.scheduleDocument(trial.scheduleHash);
+    if (trial.scheduleHash !== null && !schedule)
+      throw ApplicationFailure.nonRetryable(`the fault schedule of trial ${id} is not in the store`, 'TrialMissing');
+    const rules = schedule ? drawRules(schedule.schedule, { seed: batch.seed, caseId: trial.caseId, repetition: trial.repetition }) : [];
+    return { trial, batch, kase: kase.kase, agent: agent.spec, environment, rules };
   }
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
 import type { TextComparison } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
+import { runtimeTools } from './runtime-tools.ts';
 
 /**
  * Defines an environment: everything that makes worlds of one kind.
@@ -16,7 +17,8 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
   // Packs run with their types stripped, so what only a type says is said here too.
   if (typeof definition.version !== 'string' || definition.version === '')
     throw new EnvironmentDefinitionError(definition.name, 'version is missing; expected a text');
-  for (const tool of definition.tools) {
+  const tools = [...definition.tools, ...runtimeTools(definition)];
+  for (const tool of tools) {
     if (!/^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$/.test(tool.name)) {
       throw new EnvironmentDefinitionError(definition.name, `tool name "${tool.name}" may hold letters, digits, "_", "." and "-" only, at most 128`);
     }
@@ -29,7 +31,7 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
     if (seen.has(tool.name)) throw new EnvironmentDefinitionError(definition.name, `tool "${tool.name}" is defined twice`);
     seen.add(tool.name);
   }
-  return Object.freeze({ ...definition, [ENVIRONMENT]: true as const });
+  return Object.freeze({ ...definition, tools, [ENVIRONMENT]: true as const });
 }
 
 const EFFECTS: readonly ToolEffect[] = ['read', 'write', 'external'];
@@ -155,6 +157,8 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
   readonly idempotent?: boolean;
   /** Handing over ends the agent's work: once a call is committed, later calls are refused (`conversation_ended`). Default false. */
   readonly ends?: boolean;
+  /** Set by the harness alone, for the tools of the production runtime. */
+  readonly builtin?: 'lookup' | 'wait';
   /** Start-to-close, milliseconds; default 60,000. In a trial a time-out that no fault injected is the harness's trouble, so it is generous. */
   readonly timeoutMs?: number;
   readonly run: (args: z.output<I>, context: ToolContext) => Promise<z.input<R>>;

@@ -1,13 +1,29 @@
 import { condition } from '@temporalio/workflow';
-import type { CallOutcome, CallRef, OperationNote, ToolPlan } from '../activities/contract.ts';
+import type { CallOutcome, CallRef, OperateResult, OperationNote, PlannedRule, Reconciled, ToolPlan } from '../activities/contract.ts';
 import type { OperationProblem, ToldState } from '../domain/operation.ts';
+import type { RuntimeWords } from '../domain/runtime.ts';
 import type { OperationOutcome } from './operations/operation.ts';
+import { Schedule } from './schedule.ts';
+import { inProductionWords } from './wording.ts';
+
+/** A call that is let through, as it is dispatched. */
+export interface Dispatch {
+  readonly call: CallRef;
+  readonly tool: ToolPlan;
+  readonly position: number;
+  /** Rules of the fault schedule that hit it. */
+  readonly faults: readonly PlannedRule[];
+  /** Other operations that are under way. */
+  readonly underWay: readonly string[];
+}
 
 export interface DoorOptions {
   readonly tools: { readonly [name: string]: ToolPlan };
   /** Calls that the agent may make, refused ones included. */
   readonly budget: number;
-  readonly dispatch: (call: CallRef, tool: ToolPlan, position: number) => Promise<OperationOutcome<unknown>>;
+  readonly dispatch: (dispatch: Dispatch) => Promise<OperationOutcome<OperateResult | null>>;
+  readonly rules?: readonly PlannedRule[];
+  readonly words?: RuntimeWords;
   /** A call changed its state; for the operator's view. */
   readonly onChange?: () => void;
 }
@@ -23,6 +39,7 @@ export class Door {
   /** The harness could not carry a call to any outcome: the attempt cannot be graded. */
   broken: unknown = null;
   private readonly options: DoorOptions;
+  private readonly schedule: Schedule;
   private readonly positions = new Map<string, number>();
   private readonly running = new Map<string, Promise<CallOutcome>>();
   private readonly answered = new Map<string, CallOutcome>();
@@ -42,6 +59,7 @@ export class Door {
 
   constructor(options: DoorOptions) {
     this.options = options;
+    this.schedule = new Schedule(options.rules);
     this.cutOff = new Promise((resolve) => {
       this.cut = () => resolve(null);
     });
@@ -99,39 +117,74 @@ export class Door {
   }
 
   private async run(call: CallRef, seq: number): Promise<CallOutcome> {
-    if (call.refusal) {
-      this.note(call, seq, null, call.refusal.state, call.refusal.problem, false);
-      return { operation: call.id, state: call.refusal.state, problem: call.refusal.problem };
-    }
     const tool = this.options.tools[call.tool];
-    if (!tool) {
-      const problem = { code: 'unknown_tool', message: `There is no tool "${call.tool}".` };
-      this.note(call, seq, null, 'rejected', problem, false);
-      return { operation: call.id, state: 'rejected', problem };
-    }
-    if (this.endedBy !== null) {
-      const problem = { code: 'conversation_ended', message: `A call of ${this.endedBy} has ended the conversation; no call is taken any more.` };
-      this.note(call, seq, null, 'rejected', problem, false);
-      return { operation: call.id, state: 'rejected', problem };
-    }
+    const position = (this.positions.get(call.tool) ?? 0) + 1;
+    const refusal = this.refusal(call, tool, position);
+    if (refusal || !tool) return this.refuse(call, seq, refusal?.state ?? 'rejected', refusal?.problem ?? unknownTool(call.tool));
     const replay = this.replay(call, seq);
     if (replay) return replay;
-    const position = (this.positions.get(call.tool) ?? 0) + 1;
     this.positions.set(call.tool, position);
+    const underWay = [...this.pending.keys()];
     this.pending.set(call.id, { call, seq, position });
-    const dispatched = this.options.dispatch(call, tool, position).catch((error: unknown): OperationOutcome<unknown> => {
+    const faults = this.schedule.hits(call, position);
+    const dispatched = this.options.dispatch({ call, tool, position, faults, underWay }).catch((error: unknown): OperationOutcome<null> => {
       this.broken ??= error;
       return { state: 'unknown', reason: 'indefinite', problem: { code: 'harness', message: 'The test bed could not carry out the call.' }, disturbed: true };
     });
     const outcome = await Promise.race([dispatched, this.cutOff]);
     // Cut off by `close`: it has been noted as unknown, and a reply that comes now is too late to be told.
     if (outcome === null || !this.pending.delete(call.id)) return { operation: call.id, state: 'unknown', problem: null };
-    const problem = outcome.state === 'committed' ? null : outcome.problem;
+    const problem = outcome.state === 'committed' ? null : inProductionWords(outcome.problem, { tool: call.tool, state: outcome.state }, this.options.words);
     this.note(call, seq, position, outcome.state, problem, outcome.disturbed);
+    const found = outcome.state === 'committed' ? outcome.value?.found : undefined;
+    if (found) this.reconcile(found.operation, found, call.id);
     if (tool.ends && outcome.state === 'committed') this.endedBy ??= call.tool;
     const told = { operation: call.id, state: outcome.state, problem };
     this.keep(call, told);
     return told;
+  }
+
+  /** Why a call is not let through; null: it is. */
+  private refusal(call: CallRef, tool: ToolPlan | undefined, position: number): NonNullable<CallRef['refusal']> | null {
+    const rejected = (code: string, message: string) => ({ state: 'rejected', problem: { code, message } }) as const;
+    if (call.refusal?.state === 'denied') return this.denied(call.refusal.problem, call.tool);
+    const contract = call.refusal === null && !tool ? null : this.schedule.contract(call, position);
+    if (call.refusal) {
+      // The edge knows the tool's own contract only.
+      if (contract?.contract && call.refusal.problem.code === 'invalid_args') return rejected('invalid_args', contract.contract);
+      return call.refusal;
+    }
+    if (!tool) return { state: 'rejected', problem: unknownTool(call.tool) };
+    if (this.endedBy !== null) return rejected('conversation_ended', `A call of ${this.endedBy} has ended the conversation; no call is taken any more.`);
+    if (call.contracts && !call.contracts.includes(contract?.index ?? OWN_CONTRACT)) {
+      return rejected('invalid_args', contract?.contract ?? `The arguments are not those of ${call.tool}.`);
+    }
+    if (this.schedule.revoked(call, position)) {
+      return this.denied({ code: 'permission_revoked', message: `The permission to call ${call.tool} has been revoked.` }, call.tool);
+    }
+    return null;
+  }
+
+  private denied(problem: OperationProblem, tool: string): NonNullable<CallRef['refusal']> {
+    return { state: 'denied', problem: inProductionWords(problem, { tool, state: 'denied' }, this.options.words) };
+  }
+
+  private refuse(call: CallRef, seq: number, state: 'rejected' | 'denied', problem: OperationProblem): CallOutcome {
+    this.note(call, seq, null, state, problem, false);
+    return { operation: call.id, state, problem };
+  }
+
+  /** A look-up has told the agent how an operation of unknown outcome ended: from now on its key gives that, or is free again. */
+  private reconcile(operation: string, found: Reconciled, by: string): void {
+    const at = this.notes.findIndex((note) => note.id === operation && note.told === 'unknown');
+    const note = this.notes[at];
+    if (!note) return;
+    this.notes[at] = { ...note, reconciled: { state: found.state, by } };
+    for (const [key, held] of this.keys) {
+      if (held.operation !== operation) continue;
+      if (found.state === 'failed') this.keys.delete(key);
+      else this.keys.set(key, { ...held, told: { operation, state: 'committed', problem: null } });
+    }
   }
 
   /**
@@ -147,14 +200,12 @@ export class Door {
       return null;
     }
     if (earlier.tool !== call.tool || earlier.argsHash !== argsHash) {
-      const problem = { code: 'idempotency_key_reused', message: 'This idempotency key was used for a call with another tool or other arguments.' };
-      this.note(call, seq, null, 'rejected', problem, false);
-      return { operation: call.id, state: 'rejected', problem };
+      const message = 'This idempotency key was used for a call with another tool or other arguments.';
+      return this.refuse(call, seq, 'rejected', { code: 'idempotency_key_reused', message });
     }
     if (!earlier.told) {
-      const problem = { code: 'idempotency_conflict', message: 'A call with this idempotency key is still in flight; ask again later.' };
-      this.note(call, seq, null, 'rejected', problem, false);
-      return { operation: call.id, state: 'rejected', problem };
+      const message = 'A call with this idempotency key is still in flight; ask again later.';
+      return this.refuse(call, seq, 'rejected', { code: 'idempotency_conflict', message });
     }
     this.note(call, seq, null, earlier.told.state, earlier.told.problem, false, earlier.operation);
     return earlier.told;
@@ -179,6 +230,13 @@ export class Door {
   ): void {
     this.notes.push({ id: call.id, seq, tool: call.tool, position, told, problem, replayOf, disturbed });
   }
+}
+
+/** The contract that the tool itself declares, beside those of rules. */
+const OWN_CONTRACT = -1;
+
+function unknownTool(name: string): OperationProblem {
+  return { code: 'unknown_tool', message: `There is no tool "${name}".` };
 }
 
 function refused(operation: string, code: string, message: string): CallOutcome {

@@ -15,6 +15,14 @@ export function callId(attempt: number, operation: string): string {
 }
 
 /**
+ * Task queue of one batch, so that only workers that were started for its content take its trials: a command that follows in the same home with a pack or
+ * an agent that was edited meanwhile has a batch of its own.
+ */
+export function batchQueue(taskQueue: string, batch: string): string {
+  return `${taskQueue}-${batch}`;
+}
+
+/**
  * Task queue of conversations with module agents. Beside that of everything else: a conversation holds its slot while it waits for its own calls, so those
  * must not have to wait for a slot of the same kind.
  */

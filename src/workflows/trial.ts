@@ -167,7 +167,9 @@ class TrialRun {
     const door = new Door({
       tools: plan.tools,
       budget: plan.budget.calls,
-      dispatch: (call, tool) => dispatchCall(at, call, tool),
+      rules: plan.rules ?? [],
+      words: plan.words ?? {},
+      dispatch: (dispatch) => dispatchCall(at, dispatch),
       onChange: () => this.show(null),
     });
     this.door = door;

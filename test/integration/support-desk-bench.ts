@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { buildRecord } from '../../src/activities/build-record.ts';
 import { checkCall } from '../../src/activities/check-call.ts';
 import { type OperationNote, SCRIPT_START } from '../../src/activities/contract.ts';
-import { operate } from '../../src/activities/operate.ts';
+import { operate, WITHOUT_FAULTS } from '../../src/activities/operate.ts';
 import { playStep } from '../../src/activities/play-script.ts';
 import type { ActivityServices } from '../../src/activities/services.ts';
 import type { Case, Solution } from '../../src/domain/case.ts';
@@ -124,7 +124,7 @@ class OpenDesk implements Desk {
     }
     const { services, environment, world, permission } = this;
     try {
-      await operate(services, { world, environment, permission, operation: id, tool, dispatch: 1, signal: new AbortController().signal });
+      await operate(services, { world, environment, permission, operation: id, tool, dispatch: 1, signal: new AbortController().signal, ...WITHOUT_FAULTS });
     } catch (error) {
       if (!(error instanceof ToolFailure)) throw error;
       const declared = environment.environment.tools.find((candidate) => candidate.name === tool)?.failures ?? [];
@@ -154,7 +154,7 @@ async function playScript(desk: OpenDesk, environment: LoadedEnvironment, kase: 
   const say = async (message: Message): Promise<void> => void messages.push(message);
   let cursor = SCRIPT_START;
   for (;;) {
-    const move = await playStep({ world: desk.world, environment, kase, solution, say }, cursor);
+    const move = await playStep({ world: desk.world, environment, kase, rules: [], solution, say }, cursor);
     if (move.kind === 'end') {
       if (move.problem) throw new Error(`${kase.id}: ${move.problem.message}`);
       return desk.record(messages);

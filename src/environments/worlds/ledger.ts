@@ -25,6 +25,7 @@ interface StoredRow {
   readonly problem: OperationProblem | null;
   readonly detail: string | null;
   readonly duration_ms: number | null;
+  readonly tries: number;
   readonly at: string;
 }
 
@@ -101,6 +102,13 @@ export class WorldLedger implements Ledger {
     );
   }
 
+  async tried(operationId: string, tries: number): Promise<void> {
+    await this.access.admin.query(
+      `UPDATE ${this.sys('operations')} SET tries = greatest(tries, $2) WHERE id = $1 AND EXISTS (SELECT 1 FROM ${this.sys('fence')} WHERE epoch IN ($3, $3 + 1))`,
+      [operationId, tries, this.epoch],
+    );
+  }
+
   async recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }> {
     // Transactions of this operation share this row's lock: when it is ours, they have committed or are gone.
     const lock = { sql: `SELECT 1 FROM ${this.sys('attempts')} WHERE operation = $1 FOR UPDATE`, values: [operationId] };
@@ -130,7 +138,7 @@ export class WorldLedger implements Ledger {
 
   private async select(where: string, values: readonly unknown[]): Promise<LedgerRow[]> {
     const { rows } = await this.access.admin.query<StoredRow>(
-      `SELECT id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, ${isoUtc('at')} AS at
+      `SELECT id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at
          FROM ${this.sys('operations')}, ${this.sys('fence')} ${where}`,
       [...values],
     );
@@ -146,6 +154,7 @@ export class WorldLedger implements Ledger {
       problem: row.problem,
       detail: row.detail,
       durationMs: row.duration_ms,
+      tries: row.tries,
       at: row.at,
     }));
   }

@@ -13,7 +13,14 @@ export type FailureReason =
   | 'worker_shutdown'
   | 'definite'
   | 'indefinite'
-  | 'cancelled';
+  /** Cancelled after it had been dispatched. */
+  | 'cancelled'
+  /** Its scope was cancelled before it could be dispatched. */
+  | 'not_dispatched'
+  /** The tool replied, and its reply is a refusal. */
+  | 'refused'
+  /** The system of record was asked, and says that it never happened. */
+  | 'absent';
 
 export interface Classified {
   readonly state: 'failed' | 'unknown';
@@ -25,11 +32,17 @@ export interface ClassifyOptions {
   /** Types of `ApplicationFailure` that the tool ends with only when it had no effect. */
   readonly definite: readonly string[];
   /**
-   * The activity's retry policy allows more than one attempt. Temporal reports only the last attempt's failure,
-   * so an earlier one may have had its effect: nothing is then known to have failed. Default false.
+   * Which failures the activity's retry policy tries again. Temporal reports only the last attempt's failure, so an earlier attempt may have had its effect.
+   *
+   * `false` (default): none, the policy has `maximumAttempts: 1`. `true`: any, and then nothing is known to have failed. `'definite_only'`: only those
+   * that are definite, which the activity and its policy must see to: every other failure is thrown as not retryable, and `nonRetryableErrorTypes` has
+   * {@link TIMEOUTS_NOT_RETRIED}.
    */
-  readonly retried?: boolean;
+  readonly retried?: boolean | 'definite_only';
 }
+
+/** For `nonRetryableErrorTypes` of a retry policy: the server's names of the time-outs after which an attempt may have had its effect. */
+export const TIMEOUTS_NOT_RETRIED: readonly string[] = ['TemporalTimeout:StartToClose', 'TemporalTimeout:Heartbeat'];
 
 /**
  * What the failure of a dispatched activity says about its effect. The rule for every row of the table "what Temporal reports" in
@@ -40,16 +53,28 @@ export function classifyFailure(error: unknown, options: ClassifyOptions): Class
     return unknown('cancelled', 'cancelled', 'The call was cancelled after it had been sent; its outcome is unknown.');
   }
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof TimeoutFailure) return classifyTimeout(cause, options);
-  if (cause instanceof ApplicationFailure) return classifyApplication(cause, options);
+  const earlier = mayFollowAnEffect(error, options);
+  if (cause instanceof TimeoutFailure) return classifyTimeout(cause, earlier);
+  if (cause instanceof ApplicationFailure) return classifyApplication(cause, options, earlier);
   return unknown('indefinite', 'unknown_error', 'The call ended without a reply; its outcome is unknown.');
 }
 
-function classifyTimeout(failure: TimeoutFailure, options: ClassifyOptions): Classified {
+/** Whether an attempt before the one that is reported may have had its effect. */
+function mayFollowAnEffect(error: unknown, { retried = false }: ClassifyOptions): boolean {
+  if (retried === 'definite_only') return false;
+  if (retried) return true;
+  // The policy allows retries although it was said not to: only then does the time for all attempts end during back-off, and only a later attempt's
+  // time-out has a failure behind it.
+  if (!(error instanceof ActivityFailure)) return false;
+  if (error.cause instanceof TimeoutFailure) return Boolean(error.cause.failure?.cause);
+  return error.retryState === 'TIMEOUT';
+}
+
+function classifyTimeout(failure: TimeoutFailure, earlier: boolean): Classified {
   switch (failure.timeoutType) {
     case 'SCHEDULE_TO_START':
       // With retries an earlier attempt may have run, although this one never reached a worker.
-      return options.retried
+      return earlier
         ? unknown('never_started', 'timeout', 'The call timed out; its outcome is unknown.')
         : failed('never_started', 'unavailable', 'The call was never started: no worker took it in time.');
     case 'START_TO_CLOSE':
@@ -61,14 +86,13 @@ function classifyTimeout(failure: TimeoutFailure, options: ClassifyOptions): Cla
   }
 }
 
-function classifyApplication(failure: ApplicationFailure, options: ClassifyOptions): Classified {
+function classifyApplication(failure: ApplicationFailure, options: ClassifyOptions, earlier: boolean): Classified {
   const type = failure.type ?? 'unknown_error';
   if (type === WORKER_SHUTDOWN) return unknown('worker_shutdown', 'interrupted', 'The call was interrupted; its outcome is unknown.');
   if (options.definite.includes(type)) {
     const problem = { code: type, message: failure.message, ...retryAfter(failure) };
     // The last attempt is known to have done nothing; an earlier one is not.
-    if (options.retried) return { state: 'unknown', reason: 'definite', problem };
-    return { state: 'failed', reason: 'definite', problem };
+    return { state: earlier ? 'unknown' : 'failed', reason: 'definite', problem };
   }
   return unknown('indefinite', type, failure.message);
 }

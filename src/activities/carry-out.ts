@@ -1,0 +1,167 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { OperationProblem } from '../domain/operation.ts';
+import { isObject, printable } from '../domain/text/bounded.ts';
+import type { Tool, ToolContext, WorldSql } from '../environments/define.ts';
+import { ToolFailure } from '../environments/define.ts';
+import { createWorldMail } from '../environments/inbox/client.ts';
+import { createWorldTickets } from '../environments/tickets/client.ts';
+import type { World } from '../environments/world.ts';
+import { MAX_PROBLEM_LENGTH } from './check-call.ts';
+import { failureDetail } from './failure-detail.ts';
+import { isPassing, isServiceLoss } from './failures.ts';
+import type { OperateRequest } from './operate.ts';
+import type { ActivityServices } from './services.ts';
+
+/** How the schedule bends a try. */
+export interface Bend {
+  /** Arrivals of the request beside the first, of a tool that works by SQL; what reaches a service arrives again there. */
+  readonly copies: number;
+  /** Journal entry as of which a read answers; null: as it is. */
+  readonly asOf: number | null;
+  /** New names of fields of the result. */
+  readonly renameResult: { readonly [field: string]: string };
+}
+
+/**
+ * One try of a call. A tool that works by SQL does so in the transaction that also writes its ledger row; a tool that works through a service is settled in the
+ * ledger after the service has replied, and the service's own record knows the operation meanwhile.
+ *
+ * @throws {ToolFailure} when the tool knows that it had no effect; anything else that is thrown leaves the outcome open.
+ */
+export async function carryOut(services: ActivityServices, request: OperateRequest, tool: Tool, args: unknown, bend: Bend): Promise<void> {
+  const { world, operation, dispatch } = request;
+  const attempt = { id: operation, attempt: dispatch };
+  const startedAt = performance.now();
+  const took = () => performance.now() - startedAt;
+  const runWith = async (sql: WorldSql): Promise<Json> => resultOf(tool, await tool.run(args, await contextOf(services, request, sql)), bend.renameResult);
+  try {
+    if (tool.effect === 'external') {
+      const result = await runWith(sqlOf(services, world, attempt));
+      services.failpoint('service_replied_before_ledger');
+      await world.ledger.settle(operation, dispatch, { state: 'committed', result, durationMs: took() });
+    } else if (bend.asOf !== null) {
+      const result = await world.faults.readAsOf(bend.asOf, runWith);
+      await world.ledger.settle(operation, dispatch, { state: 'committed', result, durationMs: took() });
+    } else {
+      await world.transact(attempt, async (sql) => {
+        const result = await runWith(sql);
+        for (let copy = 0; copy < bend.copies; copy++) await arriveAgain(sql, runWith);
+        services.failpoint('tool_wrote_before_commit');
+        return { value: undefined, result };
+      });
+    }
+  } catch (error) {
+    throw await settleFailure(services, request, error, took());
+  }
+}
+
+/** What the failure means for the operation. Settled in the ledger where it is known that nothing happened. */
+async function settleFailure(services: ActivityServices, request: OperateRequest, error: unknown, durationMs: number): Promise<unknown> {
+  const { world, operation, dispatch } = request;
+  await explain(services, request, error);
+  const failed = (failure: ToolFailure) => world.ledger.settle(operation, dispatch, { state: 'failed', problem: problemOf(failure), durationMs });
+  if (isServiceLoss(error)) {
+    if (!request.scheduled || !(await world.faults.hit(operation))) return error;
+    // The schedule asked for it, so production's own reading holds: it is no trouble of ours.
+    if (error instanceof ToolFailure) await failed(error);
+    return injectedLoss(error);
+  }
+  if (error instanceof ToolFailure) {
+    await failed(error);
+    return error;
+  }
+  // A tool's own database error says that its transaction was rolled back: without effect, but not in words that it declared.
+  if (isSqlError(error) && !isPassing(error)) {
+    const failure = new ToolFailure('tool_error', 'The tool failed and changed nothing.');
+    await failed(failure);
+    services.log.warn({ operation, tool: request.tool, err: error }, 'a tool ended with a database error');
+    return failure;
+  }
+  return error;
+}
+
+/** The failure of a service that a fault of the schedule caused, in a form that nothing takes for trouble of ours. */
+function injectedLoss(error: unknown): ApplicationFailure {
+  const code = (error as { code?: unknown }).code;
+  return ApplicationFailure.create({
+    message: printable(error instanceof Error ? error.message : String(error), MAX_PROBLEM_LENGTH),
+    type: typeof code === 'string' ? code : 'unknown_error',
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+export function problemOf(failure: ToolFailure): OperationProblem {
+  return {
+    code: failure.code,
+    message: printable(failure.message, MAX_PROBLEM_LENGTH),
+    ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }),
+  };
+}
+
+/** Keeps what the failure says for operators. A failure of doing so must not hide the failure itself. */
+async function explain(services: ActivityServices, { world, operation, tool, dispatch, signal }: OperateRequest, error: unknown): Promise<void> {
+  // What a library throws when it is told to stop says nothing of the tool.
+  if (signal.aborted && !(error instanceof ToolFailure)) return;
+  try {
+    const { toolSecret, agentSecret } = await world.credentials();
+    const detail = failureDetail(error, [toolSecret, agentSecret]);
+    if (detail !== null) await world.ledger.explain(operation, dispatch, detail);
+  } catch (lost) {
+    services.log.warn({ operation, tool, err: lost }, 'why a tool failed could not be kept');
+  }
+}
+
+/** A second arrival of a request that has been carried out: what it does stays, and what it fails with concerns nobody. */
+async function arriveAgain(sql: WorldSql, run: (sql: WorldSql) => Promise<Json>): Promise<void> {
+  await sql.query('SAVEPOINT arrival');
+  try {
+    await run(sql);
+    await sql.query('RELEASE SAVEPOINT arrival');
+  } catch {
+    await sql.query('ROLLBACK TO SAVEPOINT arrival');
+  }
+}
+
+async function contextOf(services: ActivityServices, request: OperateRequest, db: WorldSql): Promise<ToolContext> {
+  const { world, operation, dispatch } = request;
+  const [clock, credentials] = await Promise.all([world.clock(), world.credentials()]);
+  const attempt = { id: operation, attempt: dispatch };
+  return {
+    operation: attempt,
+    permission: request.permission,
+    now: clock.now,
+    timezone: clock.timezone,
+    db,
+    mail: createWorldMail({ address: services.addresses.smtp, credentials, operation: attempt, now: clock.now }),
+    tickets: createWorldTickets({ url: services.addresses.tickets, credentials, operation: attempt }),
+    signal: request.signal,
+  };
+}
+
+/** SQL of a tool that works through services: each query is a transaction of its own, attributed to the operation. */
+function sqlOf(services: ActivityServices, world: World, attempt: { id: string; attempt: number }): WorldSql {
+  return {
+    async query(text, values) {
+      const { toolSecret } = await world.credentials();
+      const session = await services.worlds.authenticate(world.ref.id, toolSecret);
+      if (!session) throw ApplicationFailure.nonRetryable(`world ${world.ref.id} refused its own tools`, 'WorldGone');
+      return session.transact(attempt, (sql) => sql.query(text, values));
+    },
+  };
+}
+
+function resultOf(tool: Tool, value: unknown, renamed: Bend['renameResult']): Json {
+  const result = JSON.parse(JSON.stringify(tool.result.parse(value) ?? null)) as Json;
+  if (!isObject(result)) return result;
+  return Object.fromEntries(
+    Object.entries(result as JsonObject).map(([field, part]) => [Object.hasOwn(renamed, field) ? (renamed[field] ?? field) : field, part]),
+  );
+}
+
+/** A reply of the database server itself; carries a SQLSTATE of five characters. */
+function isSqlError(error: unknown): boolean {
+  const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code);
+}

@@ -1,0 +1,73 @@
+import type { DrawnRule, FaultRule } from '../domain/fault.ts';
+import { runtimeOf } from '../environments/runtime-tools.ts';
+import type { AttemptPlan, PlannedRule, ToolPlan } from './contract.ts';
+import { SERVICE_FAILURES } from './failures.ts';
+import { timesOut } from './inject.ts';
+import type { TrialContext } from './trial-context.ts';
+
+const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
+/** A read that declares no more than this may run as a local activity. */
+const LOCAL_READ_MS = 200;
+/** Start-to-close of a call that a slow reply lets time out, real milliseconds. */
+const SLOW_TIMEOUT_MS = 300;
+/** Failures with which the schedule refuses a call before it is sent. */
+const INJECTED_FAILURES: readonly string[] = ['rate_limited', 'unavailable', 'payload_too_large', 'malformed_reply'];
+
+/** What the workflow has to know of a trial. */
+export function planOf({ environment, batch, kase, agent, rules }: TrialContext): AttemptPlan {
+  const tools: Record<string, ToolPlan> = {};
+  for (const tool of environment.environment.tools) {
+    tools[tool.name] = {
+      effect: tool.effect,
+      timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
+      local: tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
+      // A write whose reply cannot be read is no refusal.
+      definite: [...(tool.failures ?? []), ...SERVICE_FAILURES, ...INJECTED_FAILURES].filter((code) => tool.effect === 'read' || code !== 'malformed_reply'),
+      ...(tool.ends ? { ends: true } : {}),
+      ...(tool.builtin === 'lookup' ? { looksUp: true } : {}),
+    };
+  }
+  const { words } = runtimeOf(environment.environment);
+  return {
+    done: null,
+    agent: agent.kind === 'module' ? 'module' : 'script',
+    tools,
+    budget: kase.budget,
+    keep: batch.options.keep,
+    slowWorld: batch.options.isolation !== 'schema',
+    ...(rules.length > 0 && { rules: plannedRules({ rules, environment }) }),
+    ...(Object.keys(words).length > 0 && { words }),
+  };
+}
+
+function plannedRules({ rules, environment }: Pick<TrialContext, 'rules' | 'environment'>): PlannedRule[] {
+  const runtime = runtimeOf(environment.environment);
+  return rules.flatMap((rule) => {
+    const { on, fault, index, calls, where } = rule;
+    if (!ofTool(on)) return [];
+    const afterMs = timesOut(fault, runtime) ? ('afterMs' in fault ? fault.afterMs : SLOW_TIMEOUT_MS) : undefined;
+    return [
+      {
+        index,
+        tool: on.tool,
+        kind: fault.kind,
+        ...(calls && { calls }),
+        ...(where && { where: true as const }),
+        ...(afterMs !== undefined && { afterMs }),
+        ...(fault.kind === 'schema_changed' && { contract: contractText(on.tool, rule) }),
+      },
+    ];
+  });
+}
+
+function ofTool(on: FaultRule['on']): on is { readonly tool: string } {
+  return on !== 'start' && 'tool' in on;
+}
+
+/** What a service says of a call under a contract that is gone. */
+function contractText(tool: string, { fault }: DrawnRule): string {
+  if (fault.kind !== 'schema_changed') return '';
+  const renamed = Object.entries(fault.rename).map(([name, now]) => `${name} is now called ${now}`);
+  const removed = fault.remove.map((name) => `${name} is not taken any more`);
+  return `The arguments of ${tool} have changed: ${[...renamed, ...removed].join('; ')}.`;
+}

@@ -1,0 +1,59 @@
+import { lookupInput, waitInput } from '../environments/runtime-tools.ts';
+import { type Tool, ToolFailure } from '../environments/define.ts';
+import type { Json } from '../domain/json.ts';
+import type { LedgerRow, World } from '../environments/world.ts';
+import type { OperateResult } from './contract.ts';
+
+/** Higher than any dispatch of an operation. */
+const EVERY_DISPATCH = 1_000_000;
+
+export interface RuntimeCall {
+  readonly world: World;
+  readonly tool: Tool;
+  readonly operation: string;
+  readonly dispatch: number;
+  readonly args: Json;
+  /** Other operations that are still under way. */
+  readonly underWay: readonly string[];
+}
+
+/** Carries out a call of a tool that production itself has: the look-up, or the wait. @throws {ToolFailure} `not_found` for an operation that is not there. */
+export async function runRuntimeCall(call: RuntimeCall): Promise<Pick<OperateResult, 'found'>> {
+  const startedAt = performance.now();
+  const { result, found } = call.tool.builtin === 'wait' ? await wait(call) : await lookUp(call);
+  await call.world.ledger.settle(call.operation, call.dispatch, { state: 'committed', result, durationMs: performance.now() - startedAt });
+  return found ? { found } : {};
+}
+
+/** What a look-up told, from its own ledger row: a dispatch whose reply was lost is not asked again. */
+export function foundIn(row: LedgerRow): OperateResult['found'] {
+  const result = row.result as { operation?: unknown; state?: unknown } | null;
+  if (typeof result?.operation !== 'string' || (result.state !== 'committed' && result.state !== 'failed')) return undefined;
+  return { operation: result.operation, state: result.state };
+}
+
+interface Told {
+  readonly result: Json;
+  readonly found?: NonNullable<OperateResult['found']>;
+}
+
+async function wait({ world, operation, args }: RuntimeCall): Promise<Told> {
+  const { seconds, until } = waitInput.parse(args);
+  const now = await world.faults.advance(operation, until === undefined ? { seconds: seconds ?? 0 } : { to: new Date(until) });
+  return { result: { now: now.toISOString() } };
+}
+
+/** The system of record is asked. What may still be on its way is fenced first, so that the answer stays true. */
+async function lookUp({ world, args, underWay }: RuntimeCall): Promise<Told> {
+  const { operation } = lookupInput.parse(args);
+  const row = await world.ledger.read(operation);
+  if (!row) throw new ToolFailure('not_found', `There is no operation ${operation}.`);
+  const told = { operation, tool: row.tool };
+  if (underWay.includes(operation)) return { result: { ...told, state: 'in_progress' } };
+  if (row.refusal) return { result: { ...told, state: 'failed', problem: { ...row.refusal.problem } } };
+  const { row: now, effects } = await world.ledger.recover(operation, EVERY_DISPATCH);
+  if (now?.state === 'committed' || effects > 0)
+    return { result: { ...told, state: 'committed', result: now?.result ?? null }, found: { operation, state: 'committed' } };
+  const problem = now?.problem ? { ...now.problem } : null;
+  return { result: { ...told, state: 'failed', problem }, found: { operation, state: 'failed' } };
+}
