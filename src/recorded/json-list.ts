@@ -31,8 +31,13 @@ function parseList(file: string, text: string): readonly unknown[] {
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    throw new RecordedRunsError([`${file}: this is no JSON (${error instanceof Error ? error.message : String(error)}): ${quote(text.slice(0, 60))}`]);
+    throw new RecordedRunsError([`${file}: this is no JSON (${error instanceof Error ? error.message : String(error)}): ${quote(beginningOf(text))}`]);
   }
   if (Array.isArray(parsed)) return parsed;
-  throw new RecordedRunsError([`${file}: expected a list of runs, found ${parsed === null ? 'null' : typeof parsed}: ${quote(text.slice(0, 60))}`]);
+  throw new RecordedRunsError([`${file}: expected a list of runs, found ${parsed === null ? 'null' : typeof parsed}: ${quote(beginningOf(text))}`]);
+}
+
+/** In one line. */
+function beginningOf(text: string): string {
+  return text.slice(0, 60).replaceAll(/\s+/gu, ' ').trim();
 }

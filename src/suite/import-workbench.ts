@@ -11,8 +11,8 @@ import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-
 export interface ImportWorkbenchRequest {
   /** Folder with the WorkBench data: its CSV files and `queries_and_answers/`. Read where it lies; the suite names it by path. */
   readonly data: string;
-  /** Domains whose tasks become cases: `email`, `calendar`, `analytics`, `project_management`, `customer_relationship_manager`, `multi_domain`. */
-  readonly domains: readonly string[];
+  /** Domains whose tasks become cases: `email`, `calendar`, `analytics`, `project_management`, `customer_relationship_manager`, `multi_domain`. Default: all. */
+  readonly domains?: readonly string[];
   /** Folder of the suite; made when it does not exist. */
   readonly out: string;
   /** Replace files that were edited since they were imported. Default: false. */
@@ -37,7 +37,7 @@ export interface ImportWorkbenchResult extends WrittenFiles {
 export async function importWorkbench(request: ImportWorkbenchRequest): Promise<ImportWorkbenchResult> {
   const data = resolve(request.data);
   const out = resolve(request.out);
-  const domains = [...new Set(request.domains)];
+  const domains = [...new Set(request.domains ?? DOMAINS)];
   const tasks = readAll(data, domains);
 
   const rows = new Map<string, ReturnType<typeof readRows>>();

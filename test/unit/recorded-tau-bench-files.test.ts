@@ -110,7 +110,7 @@ describe('a file of results', () => {
   });
 
   it('has to be a list with something in it', async () => {
-    expect(await problems('[{"task_id": ')).toEqual([expect.stringMatching(/^runs.json: this is no JSON/)]);
+    expect(await problems('[\n  {"task_id": \n')).toEqual([expect.stringMatching(/^runs.json: this is no JSON \(.*\): "\[ \{"task_id":"$/)]);
     expect(await problems(good)).toEqual([expect.stringMatching(/^runs.json: expected a list of runs, found object/)]);
     expect(await problems([])).toEqual(['runs.json: there is no run in the file']);
     const many = await problems(Array.from({ length: 50 }, () => 7));

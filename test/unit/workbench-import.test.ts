@@ -175,7 +175,7 @@ describe.skipIf(!datasets.met)(skipTitle('import of the published data', dataset
     await importWorkbench({ data, domains: ['email'], out });
     await importWorkbench({ data, domains: ['customer_relationship_manager'], out });
     expect(await yaml('suite/suite.yaml')).toMatchObject({ environment: { with: { domains: ['email', 'customer_relationship_manager'] } } });
-    await importWorkbench({ data, domains: DOMAINS, out });
+    await importWorkbench({ data, out });
     const cases = await readCases(out);
     expect(cases).toHaveLength(690);
     expect(cases.filter((kase) => kase.expects_nothing === true)).toHaveLength(124);

@@ -18,22 +18,25 @@ export const addImport: AddCommand = (program, { host, action }) => {
     .description('Make a suite of the tasks of WorkBench. May be repeated: files that were edited since are left alone and reported.')
     .argument('<dir>', 'folder with the data of WorkBench')
     .requiredOption('--out <dir>', 'folder of the suite')
-    .option('--domains <names>', 'domains whose tasks become cases, with commas between them', commaList, ['email', 'project_management'])
+    .option('--domains <names>', 'domains whose tasks become cases, with commas between them (default: all)', commaList)
     .option('--force', 'replace files that were edited since they were imported')
     .action(
-      action(async (dir: string, flags: CommonFlags & { readonly out: string; readonly domains: readonly string[]; readonly force?: true }) => {
+      action(async (dir: string, flags: CommonFlags & { readonly out: string; readonly domains?: readonly string[]; readonly force?: true }) => {
         const startedAt = performance.now();
         const { importWorkbench } = await import('../../suite/import-workbench.ts');
         const result = await importWorkbench({
           data: resolve(host.cwd, dir),
           out: resolve(host.cwd, flags.out),
-          domains: flags.domains,
+          ...(flags.domains && { domains: flags.domains }),
           force: flags.force === true,
         });
         return tell(host, flags, result, performance.now() - startedAt);
       }),
     );
-  common(workbench, ['import workbench ./workbench --domains email,project_management --out ./suites/workbench']);
+  common(workbench, [
+    'import workbench ./workbench --out ./suites/workbench',
+    'import workbench ./workbench --domains email,project_management --out ./suites/office',
+  ]);
 
   const tauBench = importing
     .command('tau-bench')
