@@ -10,7 +10,8 @@ import { Worker } from '@temporalio/worker';
 import { run } from '../src/client/run.ts';
 import { acquireServices } from '../src/infra/services.ts';
 import { readConfig, readSettings } from '../src/worker/config.ts';
-import { createRoot, type Root, startTrialWorker } from '../src/worker/root.ts';
+import { createRoot, type Root } from '../src/worker/root.ts';
+import { startTrialWorker } from '../src/worker/trial-worker.ts';
 import { connectWorker } from '../src/worker/temporal.ts';
 
 interface Row {

@@ -44,7 +44,10 @@ export interface BatchHandle {
   /** Ends after the summary. May be read once. */
   events(): AsyncIterable<BatchEvent>;
   result(): Promise<BatchSummary>;
-  /** Stops launching and leaves the batch so that the same request resumes it. Running trials go on. */
+  /**
+   * Stops launching and leaves the batch so that the same request resumes it. Trials that are under way stop where they are, and go on when the batch is
+   * resumed, or with a `trialbed worker`.
+   */
   interrupt(): Promise<void>;
 }
 
@@ -172,4 +175,10 @@ export interface Trialbed extends AsyncDisposable {
 export class NotFoundError extends Error {
   override readonly name = 'NotFoundError';
   readonly code = 'not_found';
+}
+
+/** The client was disposed: batches that ran are interrupted, and it takes no more requests. Get another with `connect()`. */
+export class ClosedError extends Error {
+  override readonly name = 'ClosedError';
+  readonly code = 'closed';
 }

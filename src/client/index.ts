@@ -4,14 +4,15 @@
 import { acquireServices } from '../infra/services.ts';
 import { type Environment, readConfig, readSettings } from '../worker/config.ts';
 import { createRoot, type Root } from '../worker/root.ts';
-import { NotFoundError, type Trialbed } from './api.ts';
+import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
+import { BatchWorkers } from './batch-workers.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
-import { run } from './run.ts';
+import { prepareBatch } from './run.ts';
+import { startBatch } from './start-batch.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
 export interface Settings {
   /** Variables as in `process.env`; only those that the documentation names are read. Default: those of this process. */
@@ -42,14 +43,12 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
 /** The client API over a root that stands. `release` is called last when it is disposed. */
 export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed {
   const { store } = root;
-  let worker: Promise<WorkerProcess> | null = null;
+  const workers = new BatchWorkers(root.config);
   const closing = new AbortController();
-  const validations = new Set<Promise<unknown>>();
+  /** What still needs the services: validations, and batches with their workers. */
+  const work = new Set<Promise<unknown>>();
   return {
-    run: async (request) => {
-      const process = await startWorker();
-      return run(root, request, process.broken);
-    },
+    run,
     async results(id) {
       const batch = await store.batch(id);
       if (!batch) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
@@ -82,30 +81,58 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
     },
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
-    validate: async (suite, options = {}) => {
-      const process = await startWorker();
-      const report = validate(root, suite, { ...options, signal: closing.signal }, process.broken);
-      validations.add(report);
-      return report.finally(() => validations.delete(report));
-    },
+    validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     sweep: (options = {}) => sweep(root, options),
     async [Symbol.asyncDispose]() {
-      closing.abort();
-      await Promise.allSettled(validations);
-      if (worker) await (await worker.catch(() => null))?.[Symbol.asyncDispose]();
+      closing.abort(new ClosedError('the client was closed'));
+      // What ends may have begun something that must end too, such as a batch that was still being prepared.
+      while (work.size > 0) await Promise.allSettled(work);
       await root[Symbol.asyncDispose]();
       await release();
     },
   };
 
-  /** Only what runs trials needs a worker, and one serves all of this process. */
-  function startWorker(): Promise<WorkerProcess> {
-    worker ??= startWorkerProcess(root.config, { restart: true });
-    return worker;
+  function untilClosed<T>(promise: Promise<T>): Promise<T> {
+    const settled = promise.finally(() => work.delete(settled));
+    work.add(settled);
+    return settled;
+  }
+
+  /** Ends once the batch runs; what the batch then needs is let go when it has ended or the client is closed. */
+  async function run(request: RunRequest): Promise<BatchHandle> {
+    return untilClosed(startOnWorker(request));
+  }
+
+  async function startOnWorker(request: RunRequest): Promise<BatchHandle> {
+    closing.signal.throwIfAborted();
+    const { batch, resumed } = await prepareBatch(root, request);
+    closing.signal.throwIfAborted();
+    const worker = await workers.start(batch).catch(async (error: unknown) => {
+      await store.setBatchState(batch.id, 'interrupted').catch(() => {});
+      throw error;
+    });
+    const handle = startBatch(root, batch, resumed, worker.broken, worker.taskQueue);
+    const interrupt = () => void untilClosed(handle.interrupt().catch(() => {}));
+    if (closing.signal.aborted) interrupt();
+    closing.signal.addEventListener('abort', interrupt, { once: true });
+    const ended = handle
+      .result()
+      .catch(() => null)
+      .finally(() => {
+        closing.signal.removeEventListener('abort', interrupt);
+        return worker[Symbol.asyncDispose]();
+      });
+    void untilClosed(ended);
+    return handle;
+  }
+
+  async function validateOnWorkers(suite: string, options: Parameters<Trialbed['validate']>[1]): Promise<ValidationReport> {
+    await using owned = new AsyncDisposableStack();
+    return await validate(root, suite, { ...options, signal: closing.signal }, async (batch) => owned.use(await workers.start(batch)));
   }
 }
 
 export type * from './api.ts';
-export { NotFoundError } from './api.ts';
+export { ClosedError, NotFoundError } from './api.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';

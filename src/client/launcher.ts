@@ -70,11 +70,13 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
     ended.abort();
     stopWatching();
   }
-  const rows = await patiently(() => store.trials(batch.id));
+  // Nobody waits for a batch that was interrupted.
+  const insist: typeof patiently = stop.aborted ? (work) => work() : patiently;
+  const rows = await insist(() => store.trials(batch.id));
   const finished = rows.every((row) => isDone(row.summary) || row.summary?.ending === 'infra_error' || row.summary?.ending === 'cancelled');
-  if (finished && !stop.aborted) await patiently(() => store.setBatchState(batch.id, 'finished'));
+  if (finished && !stop.aborted) await insist(() => store.setBatchState(batch.id, 'finished'));
   const seconds = (performance.now() - startedAt) / 1000;
-  const summary = await patiently(async () => summarise(store, batch, seconds, await options.worlds()));
+  const summary = await insist(async () => summarise(store, batch, seconds, await options.worlds()));
   events.push(summary);
   return summary;
 }

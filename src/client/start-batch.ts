@@ -3,12 +3,23 @@ import type { Root } from '../worker/root.ts';
 import type { BatchHandle } from './api.ts';
 import { launch } from './launcher.ts';
 
-/** Launches a stored batch. */
-export function startBatch(root: Root, batch: BatchRow, resumed: boolean, broken: Promise<never>): BatchHandle {
+/** What runs a batch's trials. */
+export interface Work {
+  /** The task queue that it polls. */
+  readonly taskQueue: string;
+  /** Rejects when it ended although nobody stopped it. */
+  readonly broken: Promise<never>;
+}
+
+/** Gives a stored batch something that runs its trials. */
+export type WorkFor = (batch: BatchRow) => Promise<Work>;
+
+/** Launches a stored batch on a worker that polls the root's own task queue unless another is named. */
+export function startBatch(root: Root, batch: BatchRow, resumed: boolean, broken: Promise<never>, taskQueue = root.config.taskQueue): BatchHandle {
   return launch({
     store: root.store,
     temporal: root.temporal,
-    taskQueue: root.config.taskQueue,
+    taskQueue,
     batch,
     resumed,
     broken,

@@ -10,8 +10,11 @@ import type { ValidationReport, ValidationResult } from './api.ts';
 import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { selectCases } from './select.ts';
-import { startBatch } from './start-batch.ts';
+import { startBatch, type WorkFor } from './start-batch.ts';
 import { validationReport } from './validation-report.ts';
+
+/** How long a trial of a validation that was stopped may take to end itself. */
+const CANCEL_MS = 15_000;
 
 export interface ValidateOptions {
   readonly cases?: readonly string[];
@@ -32,7 +35,7 @@ interface Variant extends PlannedTrial {
 }
 
 /** Tests the cases before they test anybody: the reference must pass; a do-nothing agent and every mutant of the reference must fail. Each is a real trial. */
-export async function validate(root: Root, suiteName: string, options: ValidateOptions, broken: Promise<never>): Promise<ValidationReport> {
+export async function validate(root: Root, suiteName: string, options: ValidateOptions, workFor: WorkFor): Promise<ValidationReport> {
   const { suite, environment } = await openSuite(root, suiteName);
   const cases = selectCases(suite.cases, options.cases ? { cases: options.cases } : {});
   const variants = cases.flatMap((kase) => variantsOf(kase, environment, options.mutants ?? true));
@@ -51,7 +54,11 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
   await root.store.createBatch(plan);
   const batch = await root.store.batch(plan.id);
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
-  const handle = startBatch(root, batch, false, broken);
+  const { taskQueue, broken } = await workFor(batch).catch(async (error: unknown) => {
+    await abandon(root, batch.id);
+    throw error;
+  });
+  const handle = startBatch(root, batch, false, broken, taskQueue);
   const stop = () => void handle.interrupt().catch(() => {});
   if (options.signal?.aborted) stop();
   options.signal?.addEventListener('abort', stop, { once: true });
@@ -75,11 +82,22 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
   return validationReport(suite.name, cases.length, inOrder(results, variants));
 }
 
-/** A validation that did not come to its end is never resumed: its batch is cancelled, and so are the trials that are under way. */
+/**
+ * A validation that did not come to its end is never resumed: its batch is cancelled, and so are the trials that are under way. Its worker is still there,
+ * so they end themselves and give their worlds back; one that does not is terminated, and its world is left to the sweeper.
+ */
 async function abandon(root: Root, batch: string): Promise<void> {
   await root.store.setBatchState(batch, 'cancelled').catch(() => {});
   const left = await root.store.trials(batch, { underWay: true }).catch(() => []);
-  await Promise.allSettled(left.map(({ id }) => root.temporal.workflow.getHandle(id).cancel()));
+  await Promise.allSettled(
+    left.map(async ({ id }) => {
+      const workflow = root.temporal.workflow.getHandle(id);
+      await workflow.cancel();
+      const late = AbortSignal.timeout(CANCEL_MS);
+      await root.temporal.withAbortSignal(late, () => workflow.result()).catch(() => {});
+      if (late.aborted) await workflow.terminate('the validation was stopped and the trial did not end');
+    }),
+  );
 }
 
 function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutants: boolean): readonly Variant[] {

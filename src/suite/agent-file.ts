@@ -3,7 +3,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import { checkSolution } from './check-solution.ts';
 import { contentHash } from './identity.ts';
 import { check, problemAt } from './issues.ts';
-import { moduleContents } from './module-contents.ts';
+import { moduleAgentHash } from './module-agent-hash.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { codeFile, isFile } from './places.ts';
 import { type LoadedAgent, type Suite, SuiteFileError } from './suite.ts';
@@ -78,13 +78,13 @@ async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind:
   // Sorted, and absent where there is none: equal agents are equal however their access is written.
   const access = written.access === undefined ? {} : { access: [...written.access].sort() };
   const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [], ...access };
-  const contents = await moduleContents(file);
-  if (contents === null) {
+  const hash = await moduleAgentHash(spec);
+  if (hash === null) {
     throw new SuiteFileError([
       problemAt(source, ['file'], `the folder of ${written.file} holds too much to be part of an agent; put the agent into a folder of its own`),
     ]);
   }
-  return { spec, hash: contentHash({ ...spec, file: basename(file), contents }) };
+  return { spec, hash };
 }
 
 function withHash(spec: AgentSpec): LoadedAgent {

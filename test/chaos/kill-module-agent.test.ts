@@ -7,7 +7,7 @@ import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { endLeftover, startMark } from '../../src/infra/process.ts';
-import { startTrialWorker } from '../../src/worker/root.ts';
+import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { observed } from './observed.ts';
 import { until } from './until.ts';

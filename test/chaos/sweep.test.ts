@@ -10,7 +10,7 @@ import type { TrialSummary } from '../../src/domain/trial.ts';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
 import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
-import { startTrialWorker } from '../../src/worker/root.ts';
+import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { writeGateSuite } from './gate.ts';
 import { until } from './until.ts';

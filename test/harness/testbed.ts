@@ -7,7 +7,8 @@ import type { BatchEvent, RunRequest } from '../../src/client/api.ts';
 import { run } from '../../src/client/run.ts';
 import type { BatchSummary, TrialSummary } from '../../src/domain/trial.ts';
 import type { Config } from '../../src/worker/config.ts';
-import { createRoot, type Root, startTrialWorker, type TrialWorker } from '../../src/worker/root.ts';
+import { createRoot, type Root } from '../../src/worker/root.ts';
+import { startTrialWorker, type TrialWorker } from '../../src/worker/trial-worker.ts';
 import type { TestServices } from './services.ts';
 
 const newName = customAlphabet('abcdefghjkmnpqrstuvwxyz23456789', 8);

@@ -4,7 +4,7 @@ import { trialbedOver } from '../../src/client/index.ts';
 import { run } from '../../src/client/run.ts';
 import { validate } from '../../src/client/validate.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
-import { startTrialWorker } from '../../src/worker/root.ts';
+import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { type Blobs, blobs } from './core-trials.ts';
 
@@ -76,7 +76,7 @@ describe('with a worker', () => {
     const { suite } = await suites.write(idle, {
       reference: { steps: Array.from({ length: 10 }, () => ({ call: 'add_note', with: { body: 'x' } })), answer: 'Done.' },
     });
-    await expect(validate(testbed.root, suite, options, never)).rejects.toThrow('stopped');
+    await expect(validate(testbed.root, suite, options, async () => ({ taskQueue: testbed.config.taskQueue, broken: never }))).rejects.toThrow('stopped');
     const [batch] = await testbed.root.store.batches({ limit: 1 });
     expect(batch).toMatchObject({ state: 'cancelled' });
     expect(batch?.suite).toContain('(validation)');

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { Root } from '../../src/worker/root.ts';
-import { startTrialWorker } from '../../src/worker/root.ts';
+import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import type { TrialStatus } from '../../src/workflows/messages.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { blobs, moduleAgent } from './core-trials.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { run } from '../../src/client/run.ts';
-import { startTrialWorker } from '../../src/worker/root.ts';
+import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { type Blobs, blobs } from './core-trials.ts';
 

@@ -23,7 +23,7 @@ test('a batch of the suite: the reference passes all, the careful agent more tha
 });
 
 test('every mutant of a reference fails its case, or the case says why it may pass', { timeout: 600_000 }, async () => {
-  const report = await validate(testbed.root, 'support-desk', {}, new Promise<never>(() => {}));
+  const report = await validate(testbed.root, 'support-desk', {}, async () => ({ taskQueue: testbed.config.taskQueue, broken: new Promise<never>(() => {}) }));
   expect(report.results.filter(({ ok }) => !ok)).toEqual([]);
   expect(report.survived).toBe(0);
   expect(report.mutants).toBeGreaterThan(200);

@@ -11,7 +11,10 @@ async function passage() {
   const sockets = new Set<Socket>();
   let cut = false;
   const server = createServer((near) => {
-    if (cut) return near.destroy();
+    if (cut) {
+      near.destroy();
+      return;
+    }
     const far = dial(Number(port), host);
     for (const socket of [near, far]) {
       sockets.add(socket);

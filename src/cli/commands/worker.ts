@@ -9,11 +9,11 @@ export const addWorker: AddCommand = (program, { host, action }) => {
     .command('worker')
     .summary('run a worker in the foreground')
     .description(
-      'Run a worker that takes trials from the task queue, until SIGINT or SIGTERM: then it takes no more, ends what is short, and leaves the rest to other workers.',
+      'Run a worker that takes trials of every batch that is not finished and whose content is the same here, until SIGINT or SIGTERM: then it takes no more, ends what is short, and leaves the rest to other workers.',
     )
     .action(
       action(async (flags: CommonFlags) => {
-        const { acquireServices, readConfig, readSettings, runWorker } = await parts();
+        const { acquireServices, readConfig, readSettings, runSharedWorker } = await parts();
         const stop = new AbortController();
         using _signals = host.onSignal((signal) => {
           if (stop.signal.aborted) return host.kill(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
@@ -25,11 +25,11 @@ export const addWorker: AddCommand = (program, { host, action }) => {
         try {
           const config = readConfig(host.env, lease.endpoints, place);
           const ready = (): void => {
-            note(host, `worker ready on task queue ${config.taskQueue} of ${config.temporal.address}`);
+            note(host, `worker ready on task queues ${config.taskQueue}-BATCH of ${config.temporal.address}`);
             if (flags.json)
               printJson(host, { type: 'worker', state: 'ready', taskQueue: config.taskQueue, temporal: config.temporal.address, pid: process.pid });
           };
-          await runWorker(config, { signal: stop.signal, ready });
+          await runSharedWorker(config, { signal: stop.signal, ready });
         } finally {
           await lease.release();
         }
@@ -45,10 +45,10 @@ export const addWorker: AddCommand = (program, { host, action }) => {
  * is in a function that has a `using`.
  */
 async function parts() {
-  const [{ acquireServices }, { readConfig, readSettings }, { runWorker }] = await Promise.all([
+  const [{ acquireServices }, { readConfig, readSettings }, { runSharedWorker }] = await Promise.all([
     import('../../infra/services.ts'),
     import('../../worker/config.ts'),
-    import('../../worker/main.ts'),
+    import('../../worker/shared-worker.ts'),
   ]);
-  return { acquireServices, readConfig, readSettings, runWorker };
+  return { acquireServices, readConfig, readSettings, runSharedWorker };
 }

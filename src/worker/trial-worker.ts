@@ -1,0 +1,108 @@
+import { Worker } from '@temporalio/worker';
+import type { ActivityServices } from '../activities/services.ts';
+import { createTrialActivities } from '../activities/trial-activities.ts';
+import { startInbox } from '../environments/inbox/inbox.ts';
+import { startTickets } from '../environments/tickets/service.ts';
+import { conversationQueue } from '../workflows/messages.ts';
+import { loadBundle } from './bundle.ts';
+import { readVariables } from './config.ts';
+import { createFailpoints } from './failpoints.ts';
+import type { Root } from './root.ts';
+import { installSdkLog } from './sdk-log.ts';
+import { connectWorker } from './temporal.ts';
+
+/** Takes trials from one task queue until it is told to stop. */
+export interface QueueWorker extends AsyncDisposable {
+  /** Ends when the worker has stopped. @throws when it broke. */
+  readonly stopped: Promise<void>;
+  /** Stops taking work, lets short steps end, then stops. */
+  shutdown(): void;
+}
+
+/** What trials need of a worker's process: the inbox, the ticket service, and a connection. One serves any number of task queues. */
+export interface TrialServices extends AsyncDisposable {
+  readonly activities: ActivityServices;
+  serve(taskQueue: string): Promise<QueueWorker>;
+}
+
+/** A worker of ours on the root's own task queue. */
+export interface TrialWorker extends QueueWorker {
+  readonly activities: ActivityServices;
+}
+
+/** Starts services and a worker on the root's own task queue. */
+export async function startTrialWorker(root: Root): Promise<TrialWorker> {
+  await using stack = new AsyncDisposableStack();
+  const services = stack.use(await startTrialServices(root));
+  const worker = stack.use(await services.serve(root.config.taskQueue));
+  const owned = stack.move();
+  return { activities: services.activities, stopped: worker.stopped, shutdown: worker.shutdown, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+/** Starts what every task queue of this process shares. */
+export async function startTrialServices(root: Root): Promise<TrialServices> {
+  const { config, log, store, worlds, temporal } = root;
+  await using stack = new AsyncDisposableStack();
+  const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
+  const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
+  installSdkLog(log);
+  const connection = await connectWorker(config.temporal);
+  stack.defer(() => connection.close());
+  const services: ActivityServices = {
+    store,
+    worlds,
+    addresses: { smtp: { host: inbox.host, port: inbox.port }, tickets: tickets.url },
+    loadEnvironment: root.loadEnvironment,
+    log,
+    failpoint: createFailpoints(config.failpoints),
+    now: () => new Date(),
+  };
+  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables });
+  const common = {
+    connection,
+    namespace: config.temporal.namespace,
+    maxConcurrentActivityTaskExecutions: config.worker.activities,
+    shutdownGraceTime: '5 seconds',
+    maxHeartbeatThrottleInterval: '2 seconds',
+  } as const;
+  const owned = stack.move();
+  return {
+    activities: services,
+    async serve(taskQueue) {
+      const trials = await Worker.create({
+        ...common,
+        taskQueue,
+        workflowBundle: await loadBundle(config.home),
+        activities,
+        maxConcurrentLocalActivityExecutions: config.worker.activities,
+        // Smaller than what is in flight, the cache costs a factor of four.
+        maxCachedWorkflows: config.worker.cachedWorkflows,
+        // A lost worker's workflows are taken over after this time; the default is ten seconds.
+        stickyQueueScheduleToStartTimeout: '1 second',
+      });
+      const conversations = await Worker.create({ ...common, taskQueue: conversationQueue(taskQueue), activities: { converse } });
+      return runTogether([trials, conversations], (error) => log.error({ err: error }, 'the worker ended with an error'));
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Runs workers of which none is of use without the others. */
+function runTogether(workers: readonly Worker[], onError: (error: unknown) => void): QueueWorker {
+  const shutdown = () => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  const runs = workers.map((worker) => worker.run().finally(shutdown));
+  const stopped = Promise.all(runs).then(() => {});
+  // Whoever waits for `stopped` sees the error; without a waiter it must not end the process.
+  stopped.catch(() => {});
+  return {
+    stopped,
+    shutdown,
+    async [Symbol.asyncDispose]() {
+      shutdown();
+      await stopped.catch(onError);
+      await Promise.allSettled(runs);
+    },
+  };
+}

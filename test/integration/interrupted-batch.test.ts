@@ -1,0 +1,89 @@
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { commandPlace, type CommandPlace, jsonLines } from './cli-process.ts';
+
+interface Row {
+  readonly id: string;
+  readonly phase: string;
+  readonly attempt: number;
+}
+
+interface View {
+  readonly attempts: readonly { readonly ending: string | null; readonly counts: boolean }[];
+  readonly verdicts: readonly { readonly current: boolean }[];
+}
+
+async function rowsOf(place: CommandPlace, batch: string): Promise<readonly Row[]> {
+  return jsonLines((await place.run('ps', batch, '--json')).stdout) as unknown as Row[];
+}
+
+async function viewOf(place: CommandPlace, trial: string): Promise<View> {
+  return JSON.parse((await place.run('show', trial, '--json')).stdout) as View;
+}
+
+const underWay = ({ phase }: Row): boolean => phase !== 'waiting' && phase !== 'done';
+
+test('an interrupted batch is disturbed by no later command, and goes on when its content is there again', { timeout: 240_000 }, async () => {
+  await using place = await commandPlace(inject('services'));
+  await place.run('init', 'rooms');
+  const suite = ['run', 'rooms/suite', '--trials', '10', '--json', '--no-gate'];
+  const pack = join(place.cwd, 'rooms', 'environment', 'pack.ts');
+  const running = place.start(...suite);
+  await running.lines(4);
+  running.process.kill('SIGINT');
+  const stopped = await running.ended;
+  expect(stopped.code).toBe(130);
+  const batch = String(jsonLines(stopped.stdout)[0]?.['batch']);
+  const left = (await rowsOf(place, batch)).filter(underWay);
+  expect(left.length).toBeGreaterThan(0);
+
+  const original = await readFile(pack, 'utf8');
+  await appendFile(pack, '\nexport const edited = true;\n');
+  const other = await place.run('run', 'support-desk', '--case', 'price-question', '--agent', 'reference', '--json');
+  expect(jsonLines(other.stdout).at(-1)).toMatchObject({ passed: 1, infraErrors: 0 });
+  const edited = jsonLines((await place.run(...suite)).stdout).at(-1);
+  expect(edited).toMatchObject({ trials: 20, infraErrors: 0 });
+  expect(edited?.['batch']).not.toBe(batch);
+  expect((await rowsOf(place, batch)).filter(underWay)).toEqual(left);
+
+  await writeFile(pack, original);
+  const resumed = await place.run(...suite);
+  const lines = jsonLines(resumed.stdout);
+  expect(lines.at(-1)).toMatchObject({ batch, trials: 20, infraErrors: 0, cancelled: 0, worlds: { leaked: 0 } });
+  expect(new Set(lines.slice(0, -1).map((line) => line['trial'])).size).toBe(20);
+  for (const { id } of left.slice(0, 3)) {
+    const { attempts, verdicts } = await viewOf(place, id);
+    // A module agent is lost with its worker: that attempt is kept and does not count.
+    expect(attempts.filter(({ counts }) => counts).map(({ ending }) => ending)).toEqual(['completed']);
+    expect(verdicts).toHaveLength(1);
+  }
+});
+
+test('a worker in the foreground goes on with what an interrupted batch left under way, unless the content is another', { timeout: 240_000 }, async () => {
+  await using place = await commandPlace(inject('services'));
+  await place.run('init', 'rooms');
+  const running = place.start('run', 'rooms/suite', '--trials', '10', '--json', '--no-gate');
+  await running.lines(2);
+  running.process.kill('SIGINT');
+  const batch = String(jsonLines((await running.ended).stdout)[0]?.['batch']);
+  const left = (await rowsOf(place, batch)).filter(underWay);
+  expect(left.length).toBeGreaterThan(0);
+
+  const agent = join(place.cwd, 'rooms', 'suite', 'agents', 'planner.ts');
+  const original = await readFile(agent, 'utf8');
+  await appendFile(agent, '\n// edited\n');
+  const elsewhere = place.start('worker');
+  await elsewhere.said('is left to other workers');
+  await elsewhere.said('worker ready');
+  elsewhere.process.kill('SIGTERM');
+  expect((await elsewhere.ended).code).toBe(0);
+  expect((await rowsOf(place, batch)).filter(underWay)).toEqual(left);
+
+  await writeFile(agent, original);
+  const here = place.start('worker');
+  await here.said('worker ready');
+  await expect.poll(async () => (await rowsOf(place, batch)).filter(underWay), { timeout: 120_000, interval: 1_000 }).toEqual([]);
+  here.process.kill('SIGTERM');
+  expect((await here.ended).code).toBe(0);
+});
