@@ -1,7 +1,7 @@
 import type { TrialView } from '../client/api.ts';
 import type { Finding, Judgement } from '../domain/verdict.ts';
 import type { StoredVerdict } from '../store/store.ts';
-import { oneLineJson, plainText } from '../report/plain-text.ts';
+import { evidenceText, plainText } from '../report/plain-text.ts';
 import type { Paint } from './host.ts';
 
 /** The verdict that counts with its evidence, and the verdicts before it where the trial was graded again. */
@@ -27,7 +27,7 @@ function viewLines(name: 'outcome' | 'constraints' | 'effects', verdict: StoredV
 
 function findingLines(finding: Finding, columns: number, paint: Paint): string[] {
   const value = (label: string, json: Finding['expected']): string[] =>
-    json === undefined ? [] : [`    ${label.padEnd(9)}${oneLineJson(json, columns - 15)}`];
+    json === undefined ? [] : [`    ${label.padEnd(9)}${evidenceText(json, columns - 15)}`];
   const operations = finding.operations?.length ? [`    ${'by'.padEnd(9)}${plainText(finding.operations.join(', '))}`] : [];
   return [
     `  ${judged(finding.judgement, paint)} ${plainText(finding.code)} at ${plainText(finding.rule)}: ${plainText(finding.message)}`,

@@ -1,3 +1,6 @@
+import type { Json, JsonObject } from '../domain/json.ts';
+import { isObject } from '../domain/text/bounded.ts';
+
 /**
  * Makes foreign text (of agents, mails, rows, case files) safe to print on a terminal or in a log: nothing in it can move the cursor, set a colour or a
  * title, reverse the direction of reading, or hide. What is not printable is shown as an escape such as `\x1b` or `\u{202e}`.
@@ -44,6 +47,22 @@ export function pad(text: string, columns: number): string {
 export function oneLineJson(value: unknown, columns: number = Number.POSITIVE_INFINITY): string {
   const json = JSON.stringify(value) ?? 'undefined';
   return shorten(plainText(json), columns);
+}
+
+/**
+ * Expected or found values of a finding on one line, safe to print: a text as it is, since it is a sentence most of the time; the members of an object by name; anything
+ * else as JSON. A text among members that JSON would have to escape is left as it is too.
+ */
+export function evidenceText(value: Json, columns: number = Number.POSITIVE_INFINITY): string {
+  return shorten(plainText(typeof value === 'string' ? value : isObject(value) ? membersText(value) : JSON.stringify(value)), columns);
+}
+
+function membersText(members: JsonObject): string {
+  const texts = Object.entries(members).map(([name, value]) => {
+    const json = JSON.stringify(value);
+    return `${name}: ${typeof value === 'string' && json.includes('\\') ? value : json}`;
+  });
+  return texts.length === 0 ? '{}' : texts.join(', ');
 }
 
 /** Controls, invisible and direction characters, lone surrogates, line and paragraph separators. */

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Json } from '../../src/domain/json.ts';
 import type { StoredVerdict } from '../../src/store/store.ts';
 import { collectReport } from '../../src/report/data.ts';
 import { judgeGate } from '../../src/report/gate.ts';
@@ -13,7 +14,7 @@ import { operation } from './trial-view-support.ts';
 
 const PASS = { judgement: 'pass', findings: [] } as const;
 
-function failed(message: string, found: string): StoredVerdict {
+function failed(message: string, found: Json): StoredVerdict {
   return {
     pass: 'fail',
     outcome: {
@@ -99,8 +100,8 @@ describe('report.md', () => {
     expect(text).toContain('| `refund` | pass | **fail** | **infra error** |');
     const failures = text.slice(text.indexOf('## Failures'), text.indexOf('## Infrastructure errors'));
     expect(failures).toContain('`missing_effect` no row of refunds was inserted (rule `outcomes[0].effects[0]`)');
-    expect(failures).toContain('- expected: `{"row":"refunds"}`');
-    expect(failures).toContain('- found: `"nothing"`');
+    expect(failures).toContain('- expected: `row: "refunds"`');
+    expect(failures).toContain('- found: nothing');
     expect(failures).not.toContain('lost');
     expect(text.slice(text.indexOf('## Infrastructure errors'))).toContain('world w1 no longer exists');
     expect(text).toContain('with uncommitted changes');
@@ -109,11 +110,9 @@ describe('report.md', () => {
 
   test('text of agents and worlds cannot break out of its place', () => {
     const nasty = 'x | y\n\n## Passed <script>alert(1)</script> ``` @team';
-    const text = reportMarkdown(
-      reportData([
-        reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty }), { title: nasty, verdict: failed(nasty, `${nasty.repeat(20)}`) }),
-      ]),
-    );
+    const nastyTrial = (found: Json) =>
+      reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty }), { title: nasty, verdict: failed(nasty, found) });
+    const text = reportMarkdown(reportData([nastyTrial({ body: nasty.repeat(20) }), nastyTrial(nasty), nastyTrial({ body: nasty })]));
     expect(text).not.toMatch(/^## Passed/m);
     const outsideBlocks = text.replace(/^( *)(`{3,})\n[\s\S]*?\n\1\2$/gm, '');
     expect(outsideBlocks).not.toBe(text);

@@ -1,4 +1,5 @@
 import type { AssertedState } from '../case.ts';
+import { printable } from '../text/bounded.ts';
 import { fold, placesOf } from '../text/says.ts';
 import {
   AHEAD,
@@ -30,10 +31,10 @@ import { type Sentence, sentencesOf } from './sentences.ts';
 /** What an answer says about a topic. `undetermined`: it speaks of it in a way that these rules do not decide. `silent`: it does not speak of it. */
 export type Reading = AssertedState | 'undetermined' | 'silent';
 
-/** A reading with the sentence that decided it. */
+/** A reading with the sentences that decided it, as they were written: two where they contradict each other, none for `silent`. */
 export interface Assertion {
   readonly state: Reading;
-  readonly because: string | null;
+  readonly because: readonly string[];
 }
 
 /**
@@ -66,21 +67,21 @@ function decide(signs: readonly Sign[]): Assertion {
   const firm = of('firm');
   const [first] = firm;
   const open = of('open')[0];
-  if (open !== undefined) return { state: 'undetermined', because: open.sentence };
+  if (open !== undefined) return { state: 'undetermined', because: [open.sentence] };
   if (first !== undefined) {
     const other = firm.find((sign) => sign.state !== first.state);
-    return other === undefined ? { state: first.state, because: first.sentence } : { state: 'undetermined', because: `${first.sentence} / ${other.sentence}` };
+    return other === undefined ? { state: first.state, because: [first.sentence] } : { state: 'undetermined', because: [first.sentence, other.sentence] };
   }
   const [weak] = of('weak');
-  if (weak !== undefined) return { state: 'undetermined', because: weak.sentence };
+  if (weak !== undefined) return { state: 'undetermined', because: [weak.sentence] };
   const [soft] = of('soft');
-  return soft === undefined ? { state: 'silent', because: null } : { state: 'not_done', because: soft.sentence };
+  return soft === undefined ? { state: 'silent', because: [] } : { state: 'not_done', because: [soft.sentence] };
 }
 
 function readSentence(sentence: Sentence, topic: readonly string[], carried: boolean): Sign[] {
   const mentioned = topic.some((word) => placesOf(sentence.text, word).length > 0);
   const taken = !mentioned && carried && (/^(?:it|its|this|that|the (?:outcome|status|result))\b/u.test(sentence.text) || FAILED_AFTER.test(sentence.text));
-  const sign = (strength: Sign['strength'], state: Reading = 'undetermined'): Sign => ({ strength, state, sentence: sentence.text.slice(0, 200) });
+  const sign = (strength: Sign['strength'], state: Reading = 'undetermined'): Sign => ({ strength, state, sentence: printable(sentence.raw, 200) });
   if (!mentioned && !taken) return [];
   if (isUnknown(sentence, topic)) return [sign('firm', 'unknown')];
   if (taken) return readPronoun(sentence.text).map((found) => sign(...found));

@@ -4,6 +4,8 @@ import { fold } from '../text/says.ts';
 /** A sentence of an answer, folded as phrases are looked up in it. */
 export interface Sentence {
   readonly text: string;
+  /** As it was written, for people. */
+  readonly raw: string;
   readonly question: boolean;
   /** Parts that can each be read by themselves; a connecting word stays at the head of its part. */
   readonly clauses: readonly string[];
@@ -63,7 +65,7 @@ const CLAUSE_ENDS = new RegExp(`,\\s+|\\s+[–—-]\\s+|\\s+(?=(?:${HEADS.join('
 
 function sentence(raw: string): Sentence {
   const text = withoutQuotes(fold(raw.slice(0, MAX_SENTENCE)).trim());
-  return { text, question: /\?["')\]]*$/u.test(text), clauses: text.split(CLAUSE_ENDS).filter((clause) => clause.trim() !== '') };
+  return { text, raw: raw.trim(), question: /\?["')\]]*$/u.test(text), clauses: text.split(CLAUSE_ENDS).filter((clause) => clause.trim() !== '') };
 }
 
 function withoutQuotes(text: string): string {

@@ -30,7 +30,7 @@ export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: Tria
   if (found.length > 0 && found.length >= roomOf(pattern.count, 1).min) {
     const operations = new Set(found.flatMap((effect) => effect.operations));
     const unsure = record.operations.some((op) => operations.has(op.id) && op.told === 'unknown');
-    return { right: unsure ? ['done', 'unknown'] : ['done'], open: [], because: `the world holds ${describePattern(pattern)}` };
+    return { right: unsure ? ['done', 'unknown'] : ['done'], open: [], because: `the world shows ${describePattern(pattern)}` };
   }
   const writes = record.operations.filter((op) => op.effect !== 'read' && dispatched(op));
   const open = writes.find((op) => op.known === 'undetermined');
@@ -40,9 +40,9 @@ export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: Tria
     return {
       right: ['not_done', 'unknown'],
       open: [],
-      because: `the world holds no such effect and the agent was told that the outcome of ${name(unsure)} is unknown`,
+      because: `the world does not show ${describePattern(pattern)}, and the agent was told that the outcome of ${name(unsure)} is unknown`,
     };
-  return { right: ['not_done'], open: [], because: `the world does not hold ${describePattern(pattern)}` };
+  return { right: ['not_done'], open: [], because: `the world does not show ${describePattern(pattern)}` };
 }
 
 /** A state as people say it. */

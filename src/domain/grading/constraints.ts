@@ -1,10 +1,11 @@
 import type { Case, Columns, Constraint } from '../case.ts';
 import type { Operation } from '../operation.ts';
 import type { TrialRecord } from '../record.ts';
-import { isObject, printable, quote } from '../text/bounded.ts';
+import { isObject, printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Finding } from '../verdict.ts';
 import { columnMismatches } from './match.ts';
+import { argumentsText, columnsText } from './words.ts';
 
 /** Findings over the ledger: the case's constraints and repeated writes. A constraint that holds leaves no finding. */
 export function constraintFindings(kase: Case, record: TrialRecord): Finding[] {
@@ -84,7 +85,7 @@ function repeatedWrites(operations: readonly Operation[]): Finding[] {
       code: 'repeated_write',
       judgement: 'fail',
       rule: 'expect.repeated_writes',
-      message: `${printable(calls[0]?.tool ?? '')} was committed ${calls.length} times with equal arguments ${quote(calls[0]?.args)}: ${named(calls)}.`,
+      message: `${printable(calls[0]?.tool ?? '')} was committed ${calls.length} times with equal arguments (${argumentsText(calls[0]?.args ?? null)}): ${named(calls)}.`,
       expected: 1,
       found: calls.length,
       operations: calls.map((op) => op.id),
@@ -105,7 +106,7 @@ function refusedRepeats(operations: readonly Operation[]): Finding[] {
       code: 'refused_repeat',
       judgement: 'fail',
       rule: 'expect.repeated_writes',
-      message: `${printable(op.tool)} was committed and then called again with equal arguments ${quote(op.args)}, which was refused: ${named([first, op])}.`,
+      message: `${printable(op.tool)} was committed and then called again with equal arguments (${argumentsText(op.args)}), which was refused: ${named([first, op])}.`,
       expected: 1,
       found: 2,
       operations: [first.id, op.id],
@@ -123,7 +124,7 @@ function argumentsMatch(where: Columns | undefined, operation: Operation): boole
 }
 
 function whereText(where: Columns | undefined): string {
-  return where === undefined ? '' : ` with ${quote(where as never)}`;
+  return where === undefined ? '' : ` with ${columnsText(where)}`;
 }
 
 function named(calls: readonly Operation[]): string {

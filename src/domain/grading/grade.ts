@@ -6,7 +6,8 @@ import type { Ending, Finding, Judgement, Verdict, View } from '../verdict.ts';
 import { constraintFindings } from './constraints.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { type NetChanges, netChanges } from './net.ts';
-import { byWhom, judgeWorld, undeterminedOperations, type WorldJudgement } from './world.ts';
+import { byWhom } from './tell-effect.ts';
+import { judgeWorld, undeterminedOperations, type WorldJudgement } from './world.ts';
 
 /** Changes whenever the same record could get another verdict. */
 export const GRADER_VERSION = '1';

@@ -2,9 +2,10 @@ import type { Columns, EffectPattern, MailPattern, Matcher, RowPattern, TextRule
 import type { MailEffect, RowEffect } from '../effect.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { TextComparison } from '../record.ts';
-import { isObject, printable, quote } from '../text/bounded.ts';
+import { printable, quote } from '../text/bounded.ts';
 import { mailbox } from '../text/mailbox.ts';
 import { brokenParts } from '../text/says.ts';
+import { addressesText, brokenText, describe, expectation, isOperator, isTextRule, type OperatorName, phrasesText } from './words.ts';
 import { compareValues, valuesEqual } from './equal.ts';
 import { changedColumns, columnOf, factsOf, type NetEffect, scaleOf, textOf, type Tables } from './net.ts';
 
@@ -49,7 +50,7 @@ export function columnMismatches(
     const value = columnOf(row, column);
     if (value === undefined) found.push(mismatch(column, matcher, null, `there is no ${printable(column)}, expected ${describe(matcher)}`));
     else if (!matches(matcher, value, scale(column), text(column))) {
-      found.push(mismatch(column, matcher, value, `${printable(column)} is ${quote(value)}, expected ${describe(matcher)}`));
+      found.push(mismatch(column, matcher, value, differsText(printable(column), value, matcher)));
     }
   }
   return found;
@@ -61,14 +62,6 @@ export function matches(matcher: Matcher, value: Json, scale?: number, text?: Te
   return Object.entries(matcher).every(([name, operand]) => holds(name as OperatorName, operand as Json, value, scale, text));
 }
 
-/** A matcher inside a sentence. */
-export function describe(matcher: Matcher): string {
-  if (!isOperator(matcher)) return quote(matcher as Json);
-  return Object.entries(matcher)
-    .map(([name, operand]) => (name === 'any' ? 'any value' : `${WORDS[name as OperatorName]} ${quote(operand as Json)}`))
-    .join(' and ');
-}
-
 export function isMailPattern(pattern: EffectPattern): pattern is MailPattern {
   return 'mail' in pattern;
 }
@@ -78,28 +71,8 @@ export function acceptedRecipients(mail: MailEffect): string[] {
   return mail.recipients.filter((recipient) => recipient.code >= 200 && recipient.code < 300).map((recipient) => recipient.address);
 }
 
-const WORDS = {
-  any: 'any',
-  one_of: 'one of',
-  not: 'other than',
-  gte: 'at least',
-  lte: 'at most',
-  gt: 'more than',
-  lt: 'less than',
-  matches: 'a text that matches',
-  says: 'a text that says',
-  not_says: 'a text that does not say',
-} as const;
-type OperatorName = keyof typeof WORDS;
-
 /** Patterns are the case author's, texts the agent's: the text is bounded so that a slow pattern stays bearable. */
 const MAX_PATTERN_TEXT = 20_000;
-
-function isOperator(matcher: Matcher): matcher is Exclude<Matcher, Json> {
-  if (!isObject(matcher as Json)) return false;
-  const names = Object.keys(matcher as JsonObject);
-  return names.length > 0 && names.every((name) => Object.hasOwn(WORDS, name));
-}
 
 function holds(name: OperatorName, operand: Json, value: Json, scale: number | undefined, text: TextComparison | undefined): boolean {
   switch (name) {
@@ -173,22 +146,28 @@ function mailMismatches(pattern: MailPattern, mail: MailEffect): Mismatch[] {
   const expected = [...new Set(pattern.mail.map(mailbox))].sort();
   const recipients = [...new Set(acceptedRecipients(mail).map(mailbox))].sort();
   if (expected.join('\n') !== recipients.join('\n')) {
-    found.push({ at: 'recipients', expected, found: recipients, text: `recipients are ${quote(recipients)}, expected ${quote(expected)}` });
+    found.push({ at: 'recipients', expected, found: recipients, text: `recipients are ${addressesText(recipients)}, expected ${addressesText(expected)}` });
   }
   if (pattern.from !== undefined && mailbox(pattern.from) !== mailbox(mail.from)) {
     found.push(mismatch('from', pattern.from, mail.from, `sender is ${quote(mail.from)}, expected ${quote(pattern.from)}`));
   }
   if (pattern.subject !== undefined && !matches(pattern.subject, mail.subject)) {
-    found.push(mismatch('subject', pattern.subject, mail.subject, `subject is ${quote(mail.subject)}, expected ${describe(pattern.subject)}`));
+    found.push(mismatch('subject', pattern.subject, mail.subject, differsText('subject', mail.subject, pattern.subject)));
   }
   for (const part of pattern.body === undefined ? [] : brokenParts(pattern.body, mail.text)) {
-    const phrases = part.phrases.map((phrase) => `"${printable(phrase)}"`).join(' or ');
-    const text = part.kind === 'missing' ? `body does not say ${phrases}` : `body says ${phrases}, which it must not`;
-    found.push({ at: 'body', expected: [...part.phrases], found: printable(mail.text), text });
+    const expected = `a text that ${part.kind === 'missing' ? 'says' : 'does not say'} ${phrasesText(part.phrases)}`;
+    found.push({ at: 'body', expected, found: printable(mail.text), text: `body ${brokenText([part])}` });
   }
   return found;
 }
 
 function mismatch(at: string, expected: Matcher, found: Json, text: string): Mismatch {
-  return { at, expected: expected as Json, found, text };
+  return { at, expected: expectation(expected), found, text };
+}
+
+/** What a value is and should be. Of a text only what it lacks: a rule may ask for much. */
+function differsText(what: string, value: Json, matcher: Matcher): string {
+  const broken = isTextRule(matcher) && (typeof value === 'string' || typeof value === 'number') ? brokenParts(matcher, String(value)) : [];
+  if (broken.length > 0) return `${what} ${quote(value)} ${brokenText(broken)}`;
+  return `${what} is ${quote(value)}, expected ${describe(matcher)}`;
 }

@@ -6,7 +6,8 @@ import { canonicalText } from '../text/canonical.ts';
 import { mailbox } from '../text/mailbox.ts';
 import type { Room } from './assign.ts';
 import { columnText } from './equal.ts';
-import { acceptedRecipients, describe, isMailPattern, type Mismatch, mismatches, sameKind } from './match.ts';
+import { acceptedRecipients, isMailPattern, type Mismatch, mismatches, sameKind } from './match.ts';
+import { addressesText, columnsText, partText } from './words.ts';
 import { changedColumns, columnOf, factsOf, type NetEffect, scaleOf, textOf, type Tables } from './net.ts';
 
 /** A rule of the case that effects can fill, with room for so many of them. */
@@ -46,21 +47,22 @@ export function roomOf(count: Count | undefined, standard: number): Room {
 /** A pattern as half a sentence. */
 export function describePattern(pattern: EffectPattern): string {
   if (isMailPattern(pattern)) {
-    const subject = pattern.subject === undefined ? '' : ` with subject ${describe(pattern.subject)}`;
-    return `a mail to ${pattern.mail.map((address) => printable(address)).join(', ') || 'nobody'}${subject}`;
+    const from = pattern.from === undefined ? '' : ` from ${printable(pattern.from)}`;
+    const asked = [
+      ...(pattern.subject === undefined ? [] : [partText('subject', pattern.subject)]),
+      ...(pattern.body === undefined ? [] : [partText('body', pattern.body)]),
+    ];
+    return `a mail${from} to ${addressesText(pattern.mail)}${asked.length === 0 ? '' : ` with ${asked.join(', ')}`}`;
   }
-  const where = Object.entries(pattern.where ?? {}).map(([column, matcher]) => `${printable(column)} ${describe(matcher)}`);
-  return `${changeWords(pattern.change)} ${printable(pattern.row)}${where.length === 0 ? '' : ` with ${where.join(', ')}`}`;
+  const where = columnsText(pattern.where ?? {});
+  const before = columnsText(pattern.before ?? {});
+  return `${changeWords(pattern.change)} ${printable(pattern.row)}${where === '' ? '' : ` with ${where}`}${before === '' ? '' : ` that had ${before}`}`;
 }
 
 /** An effect as half a sentence: which row or mail. */
 export function describeEffect(effect: Effect): string {
   if (effect.kind === 'row') return `${changeWords(effect.change)} ${printable(effect.table)} (${keyText(effect.key)})`;
-  return `a mail to ${
-    acceptedRecipients(effect)
-      .map((address) => printable(address, 120))
-      .join(', ') || 'nobody'
-  } with subject ${quote(effect.subject)}`;
+  return `a mail to ${addressesText(acceptedRecipients(effect))} with subject ${quote(effect.subject)}`;
 }
 
 /** A row's key as people write it: `id 3`. */
@@ -157,9 +159,12 @@ function referenceMailMismatches(expected: MailEffect, found: MailEffect): Misma
     ['subject', expected.subject.normalize('NFC'), found.subject.normalize('NFC')],
     ['body', bodyText(expected), bodyText(found)],
   ] as const;
-  return parts
-    .filter(([, a, b]) => canonicalText(a) !== canonicalText(b))
-    .map(([at, a, b]) => ({ at, expected: a, found: b, text: `${at} ${at === 'recipients' ? 'are' : 'is'} ${quote(b)}, expected ${quote(a)}` }));
+  return parts.filter(([, a, b]) => canonicalText(a) !== canonicalText(b)).map(([at, a, b]) => ({ at, expected: a, found: b, text: referenceText(at, a, b) }));
+}
+
+function referenceText(at: string, expected: string | readonly string[], found: string | readonly string[]): string {
+  if (typeof expected === 'string' || typeof found === 'string') return `${at} is ${quote(found)}, expected ${quote(expected)}`;
+  return `${at} are ${addressesText(found)}, expected ${addressesText(expected)}`;
 }
 
 function recipientsOf(mail: MailEffect): string[] {

@@ -7,8 +7,10 @@ import { evidence, printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Finding } from '../verdict.ts';
 import { assign } from './assign.ts';
-import { acceptedRecipients, columnMismatches, type Mismatch, mismatches } from './match.ts';
+import { columnMismatches, type Mismatch, mismatches } from './match.ts';
 import { type NetChanges, type NetEffect, netChanges, netEffects, type RevertedRow } from './net.ts';
+import { byWhom, changesText, effectEvidence, mailName, sentence } from './tell-effect.ts';
+import { columnsText } from './words.ts';
 import { describeEffect, describePattern, keyText, type Slot, slotsOfAllowed, slotsOfOutcome } from './slots.ts';
 
 /** How the world compares with one accepted end state. */
@@ -25,16 +27,6 @@ export function judgeWorld(kase: Case, record: TrialRecord, changes: NetChanges)
   const outcomes: readonly Outcome[] = kase.expect.outcomes.length > 0 ? kase.expect.outcomes : [{ name: 'unchanged', effects: [] }];
   const compared = outcomes.map((outcome, at) => compare(outcome, `expect.outcomes[${at}]`, kase, record, changes));
   return compared.reduce((best, next) => (next.differences < best.differences ? next : best)).judge();
-}
-
-/** Who did it, for the end of a sentence: ` by issue_refund (operation op-3)`. */
-export function byWhom(operations: readonly string[], record: TrialRecord): string {
-  if (operations.length === 0) return ' without an operation';
-  const named = operations.slice(0, 5).map((id) => {
-    const tool = record.operations.find((operation) => operation.id === id)?.tool;
-    return tool === undefined ? `operation ${printable(id)}` : `${printable(tool)} (operation ${printable(id)})`;
-  });
-  return ` by ${named.join(', ')}${operations.length > 5 ? ` and ${operations.length - 5} more` : ''}`;
 }
 
 /** Operations that may have changed something and of which nobody knows whether they did. */
@@ -104,7 +96,8 @@ function missingFinding(slot: Slot, held: number, left: readonly NetEffect[], ch
       ...base,
       code: 'missing_effect',
       message: `Expected ${slot.title}${times}; nothing ${held === 0 ? '' : 'more '}like it is in the world.${hint}`,
-      found: held === 0 ? null : held,
+      expected: `${slot.title}${slot.min === 1 ? '' : `, ${slot.min} times`}`,
+      found: held === 0 ? 'nothing like it' : `${held} of ${slot.min}`,
     };
   }
   const { effect, differences } = nearest;
@@ -165,7 +158,7 @@ function extraFindings(left: readonly NetEffect[], slots: readonly Slot[], kase:
 }
 
 function forbiddenFinding(effect: NetEffect, at: number, slots: readonly Slot[], kase: Case, record: TrialRecord): Finding {
-  const what = `${sentence(describeEffect(effect))}${byWhom(effect.operations, record)}`;
+  const what = `${sentence(describeEffect(effect))}${changesText(effect, record)}${byWhom(effect.operations, record)}`;
   const base = { code: 'forbidden_effect', judgement: 'fail' as const, found: effectEvidence(effect), operations: effect.operations };
   const named = kase.expect.forbidden[at];
   if (named !== undefined) {
@@ -193,14 +186,16 @@ function forbiddenFinding(effect: NetEffect, at: number, slots: readonly Slot[],
 
 function duplicateFinding(slot: Slot, all: readonly NetEffect[], more: number, record: TrialRecord): Finding {
   const operations = [...new Set(all.flatMap((effect) => effect.operations))];
-  const names = all.slice(0, MAX_NAMED).map((effect) => (effect.kind === 'row' ? keyText(effect.key) : mailName(effect)));
+  const names = all
+    .slice(0, MAX_NAMED)
+    .map((effect) => `${effect.kind === 'row' ? keyText(effect.key) : mailName(effect)}${byWhom(effect.operations, record)}`);
   const rest = all.length > MAX_NAMED ? ` and ${all.length - MAX_NAMED} more` : '';
   const times = slot.max === 1 ? 'once' : `${slot.max} times`;
   return {
     code: 'duplicate_effect',
     judgement: 'fail',
     rule: slot.rule,
-    message: `${sentence(slot.title)} may happen ${times}; there are ${all.length}, ${more} too many: ${names.join('; ')}${rest}${byWhom(operations, record)}.`,
+    message: `${sentence(slot.title)} may happen ${times}; there are ${all.length}, ${more} too many: ${names.join('; ')}${rest}.`,
     expected: slot.max,
     found: all.slice(0, MAX_NAMED).map(effectEvidence),
     operations,
@@ -241,8 +236,8 @@ function answerFindings(outcome: Outcome, rule: string, record: TrialRecord): Fi
         judgement: 'fail',
         rule: `${rule}.answer`,
         message: 'The case asks for a structured answer; the last message of the agent holds none.',
-        expected: evidence(Object.keys(outcome.answer)),
-        found: null,
+        expected: `an answer with ${columnsText(outcome.answer)}`,
+        found: last === undefined ? 'no message of the agent' : 'a message without a structured answer',
       },
     ];
   }
@@ -263,28 +258,13 @@ function summedUp<T>(items: readonly T[], tell: (item: T) => Finding, code: stri
 }
 
 function sideOf(differences: readonly Mismatch[], side: 'expected' | 'found'): Json {
-  return Object.fromEntries(differences.map((difference) => [printable(difference.at), evidence(difference[side])]));
-}
-
-function effectEvidence(effect: NetEffect): Json {
-  if (effect.kind === 'row') {
-    return { table: printable(effect.table), change: effect.change, key: evidence(effect.key), before: evidence(effect.before), after: evidence(effect.after) };
+  const values = new Map<string, Json[]>();
+  for (const difference of differences) {
+    const at = printable(difference.at);
+    const value = evidence(difference[side]);
+    const known = values.get(at) ?? [];
+    // Several parts of one text may be missing, and the text is one.
+    if (!known.some((one) => canonicalText(one) === canonicalText(value))) values.set(at, [...known, value]);
   }
-  return {
-    mail: acceptedRecipients(effect).map((address) => printable(address)),
-    from: printable(effect.from),
-    subject: printable(effect.subject),
-    body: printable(effect.text),
-    message_id: evidence(effect.messageId),
-  };
-}
-
-function mailName(mail: MailEffect): string {
-  return `mail ${printable(mail.messageId ?? `number ${mail.seq}`)} to ${acceptedRecipients(mail)
-    .map((address) => printable(address, 120))
-    .join(', ')}`;
-}
-
-function sentence(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return Object.fromEntries([...values].map(([at, all]): [string, Json] => [at, all.length === 1 ? (all[0] ?? null) : all]));
 }
