@@ -3,8 +3,9 @@ import { mayEndSessionsOf } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
 import type { Environment } from '../define.ts';
 import type { Blueprint, SqlText } from './blueprint.ts';
-import { advanceSequences, readSequences, readTables, type Sequences, type Tables } from './catalogue.ts';
+import { advanceSequences, readSequences, readTables, relationOf, type Sequences, type Tables } from './catalogue.ts';
 import { WorldBuildError } from './errors.ts';
+import { writable } from './fingerprint.ts';
 import { inSys, type Layout, mainSchema, marker, searchPath, sysDdl, worldNowDdl } from './layout.ts';
 import { insertRows } from './seed-rows.ts';
 
@@ -46,6 +47,7 @@ export async function buildContent(client: pg.ClientBase, layout: Layout, worldI
   }
   await advanceSequences(client, whole);
   await addTriggers(client, whole);
+  await noteTables(client, whole, tables);
   await client.query("SELECT set_config('search_path', 'pg_catalog', true)");
   return { layout: whole, tables, sequences: await readSequences(client, whole) };
 }
@@ -140,4 +142,16 @@ async function addTriggers(client: pg.ClientBase, layout: Layout): Promise<void>
        CREATE TRIGGER "0_trialbed_truncate" BEFORE TRUNCATE ON ${relation} FOR EACH STATEMENT EXECUTE FUNCTION ${inSys(layout, 'refuse_truncate')}();`,
     );
   }
+}
+
+/** What a stale read needs to know, where the world's own functions find it. */
+async function noteTables(client: pg.ClientBase, layout: Layout, tables: Tables): Promise<void> {
+  const rows = Object.values(tables).map((table) => ({
+    name: table.name,
+    relation: relationOf(table),
+    key: table.key,
+    columns: writable(table).map((column) => column.name),
+  }));
+  const relation = inSys(layout, 'tables');
+  await client.query(`INSERT INTO ${relation} SELECT * FROM json_populate_recordset(NULL::${relation}, $1::json)`, [JSON.stringify(rows)]);
 }
