@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { BatchEvent, BatchHandle, RunRequest } from '../client/api.ts';
+import type { BatchEvent, BatchHandle, HeldWorlds, RunRequest } from '../client/api.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import { collectReport } from '../report/data.ts';
 import { judgeGate } from '../report/gate.ts';
@@ -33,6 +33,7 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
       await handle.interrupt();
       display.close();
       note(host, `batch ${handle.id} is interrupted: run the same command again and it goes on from here`);
+      for (const line of heldLines(await client.worldsOf(handle.id))) note(host, line);
       return interruption.exit;
     }
     const summary = flags.minPass === undefined ? finished : { ...finished, gate: judgeGate(finished, { minPass: flags.minPass }) };
@@ -47,6 +48,16 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
   } finally {
     display.close();
   }
+}
+
+/** What an interrupted batch leaves behind, and how to be rid of it. */
+function heldLines({ held, containers, outlive }: HeldWorlds): readonly string[] {
+  if (held === 0) return [];
+  const count = held === 1 ? '1 world of a running trial' : `${held} worlds of running trials`;
+  if (!outlive) return [`${count} will be gone when the services stop; these trials then start again`];
+  const sweep = '"trialbed sweep" drops those whose lease has lapsed';
+  if (containers === 0) return [`${count} wait in the database until then; ${sweep}`];
+  return [`${count} wait until then, ${containers} in containers that go on running: "trialbed down" ends these, and their trials then start again; ${sweep}`];
 }
 
 /** The exit code of a summary. Without the gate only infrastructure counts. */

@@ -177,6 +177,17 @@ export class NotFoundError extends Error {
   readonly code = 'not_found';
 }
 
+  /** The worlds that trials of a batch hold now. */
+  worldsOf(batch: string): Promise<HeldWorlds>;
+}
+
+/** Worlds that trials hold; their trials go on in them when the batch is resumed. */
+export interface HeldWorlds {
+  readonly held: number;
+  /** Those among them with a container of their own, which runs on when everything else has stopped. */
+  readonly containers: number;
+  /** Whether they outlive the services: not those that are registered in a throwaway server of ours. */
+  readonly outlive: boolean;
 /** The client was disposed: batches that ran are interrupted, and it takes no more requests. Get another with `connect()`. */
 export class ClosedError extends Error {
   override readonly name = 'ClosedError';

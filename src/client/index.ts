@@ -1,6 +1,7 @@
 /**
  * The client API: start a batch, follow it, read results. Every command of `trialbed` is a call of this.
  */
+import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
 import { type Environment, readConfig, readSettings } from '../worker/config.ts';
 import { createRoot, type Root } from '../worker/root.ts';
@@ -33,16 +34,25 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
   const lease = await acquireServices(readSettings(env), settings.log ? { progress: settings.log } : {});
   try {
     const root = await createRoot(readConfig(env, lease.endpoints));
-    return trialbedOver(root, () => lease.release());
+    return trialbedOver(root, () => lease.release(), { notes: lease.notes, ...(settings.log ? { log: settings.log } : {}) });
   } catch (error) {
     await lease.release();
     throw error;
   }
 }
 
+export interface ClientOptions {
+  /** Hears what takes long, and the notes. */
+  readonly log?: (line: string) => void;
+  /** What a person should know of the services; told once, when the first trials are run. */
+  readonly notes?: readonly string[];
+}
+
 /** The client API over a root that stands. `release` is called last when it is disposed. */
-export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed {
+export function trialbedOver(root: Root, release: () => Promise<void>, options: ClientOptions = {}): Trialbed {
   const { store } = root;
+  const say = options.log ?? (() => undefined);
+  const untold = [...(options.notes ?? [])];
   const workers = new BatchWorkers(root.config);
   const closing = new AbortController();
   /** What still needs the services: validations, and batches with their workers. */
@@ -84,6 +94,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     sweep: (options = {}) => sweep(root, options),
     async [Symbol.asyncDispose]() {
+    async worldsOf(batch) {
+      const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
+      return { held, containers, outlive: root.config.worldHosts.some(({ kind }) => kind !== 'container') };
+    },
       closing.abort(new ClosedError('the client was closed'));
       // What ends may have begun something that must end too, such as a batch that was still being prepared.
       while (work.size > 0) await Promise.allSettled(work);
@@ -93,6 +107,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
   };
 
   function untilClosed<T>(promise: Promise<T>): Promise<T> {
+  function tellNotes(): void {
+    for (const note of untold.splice(0)) say(note);
+  }
+
     const settled = promise.finally(() => work.delete(settled));
     work.add(settled);
     return settled;
@@ -106,6 +124,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
   async function startOnWorker(request: RunRequest): Promise<BatchHandle> {
     closing.signal.throwIfAborted();
     const { batch, resumed } = await prepareBatch(root, request);
+    tellNotes();
+    if (request.isolation === 'container') await requireContainers(root.config.postgresImage, say);
     closing.signal.throwIfAborted();
     const worker = await workers.start(batch).catch(async (error: unknown) => {
       await store.setBatchState(batch.id, 'interrupted').catch(() => {});
@@ -129,6 +149,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>): Trialbed
   async function validateOnWorkers(suite: string, options: Parameters<Trialbed['validate']>[1]): Promise<ValidationReport> {
     await using owned = new AsyncDisposableStack();
     return await validate(root, suite, { ...options, signal: closing.signal }, async (batch) => owned.use(await workers.start(batch)));
+    tellNotes();
   }
 }
 

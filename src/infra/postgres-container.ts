@@ -32,6 +32,17 @@ export interface ContainerPostgresOptions {
 /** Every container of ours carries this label; its value is the home folder that it serves. */
 export const OWNER_LABEL = 'trialbed.home';
 
+/** Containers are asked for, and there is nothing to run them. */
+export class EngineMissingError extends Error {
+  override readonly name = 'EngineMissingError';
+  readonly code = 'engine_missing';
+
+  /** `asker`: the setting that needs one. */
+  constructor(asker: string, reason: string) {
+    super(`${asker} needs a container engine, and none answers (${oneLine(reason)}); start Docker or Podman, or do without ${asker}`);
+  }
+}
+
 /** The image is neither on the engine nor can it be pulled. */
 export class ImageUnavailableError extends Error {
   override readonly name = 'ImageUnavailableError';
@@ -39,9 +50,23 @@ export class ImageUnavailableError extends Error {
   readonly image: string;
 
   constructor(image: string, reason: string) {
-    super(`the container engine answers, but the image ${image} is not there and cannot be pulled: ${reason.trim()}; name another in TRIALBED_POSTGRES_IMAGE`);
+    super(
+      `the container engine answers, but the image ${image} is not there and cannot be pulled (${oneLine(reason)}); load it there, or name a PostgreSQL image that is there in TRIALBED_POSTGRES_IMAGE`,
+    );
     this.image = image;
   }
+}
+
+/**
+ * Makes sure, once and before anything is run, that worlds of isolation `container` can be made here.
+ *
+ * @throws {EngineMissingError}
+ * @throws {ImageUnavailableError}
+ */
+export async function requireContainers(image: string, progress: (text: string) => void): Promise<void> {
+  const engine = await findContainerEngine();
+  if (engine.description === null) throw new EngineMissingError('--isolation container', engine.reason);
+  await ensureImage(engine, image, progress);
 }
 
 /** The engine that Testcontainers finds, or the reason why there is none. */
@@ -141,4 +166,8 @@ async function watch(engine: ContainerEngine, id: string, signal: AbortSignal): 
     }
   }
   return 'the container engine no longer answers';
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

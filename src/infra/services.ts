@@ -7,6 +7,7 @@ import type { StartedServices, SupervisorStatus } from './protocol.ts';
 import { endSupervisor, type SupervisorConnection, ServicesError, supervisorStatus, useSupervisor } from './supervisor-client.ts';
 import { requireTemporalCli } from './temporal-cli.ts';
 import { prepareTemporal } from './temporal-ready.ts';
+import { countWorldContainers, removeWorldContainers } from './world-containers.ts';
 
 /** The right to use the services, until it is released or the process ends. */
 export interface ServicesLease extends AsyncDisposable {
@@ -81,13 +82,25 @@ export interface DownReport {
   /** `users`: processes still use the services, which stop with the last of them. */
   readonly result: 'stopped' | 'users' | 'not running';
   readonly users: readonly number[];
+  /** Containers of worlds that were ended, and those that were left alone because their trials may be running. */
+  readonly containers: { readonly ended: number; readonly left: number };
 }
 
-/** Takes {@link up} back. With `force` the services stop under their users too. */
-export async function down(settings: Pick<ServiceSettings, 'home'>, options: { readonly force?: boolean } = {}): Promise<DownReport> {
-  const users = await endSupervisor(settings.home, options.force ?? false);
-  if (users === null) return { result: 'not running', users: [] };
-  return { result: users.length === 0 ? 'stopped' : 'users', users };
+/**
+ * Takes {@link up} back, and ends the containers of worlds that trials of this home have left. With `force` the services stop under their users too.
+ * Where all services are given, nobody knows whether a process uses the home: then containers are ended with `force` only.
+ */
+export async function down(
+  settings: Pick<ServiceSettings, 'home'>,
+  options: { readonly force?: boolean; readonly allGiven?: boolean } = {},
+): Promise<DownReport> {
+  const { home } = settings;
+  const users = await endSupervisor(home, options.force ?? false);
+  const result = users === null ? 'not running' : users.length === 0 ? 'stopped' : 'users';
+  const mayRun = result === 'users' || (options.allGiven === true && options.force !== true);
+  const ended = mayRun ? null : await removeWorldContainers(home, options.force ?? false);
+  const containers = ended === null ? { ended: 0, left: await countWorldContainers(home) } : { ended, left: 0 };
+  return { result, users: users ?? [], containers };
 }
 
 /** What runs for the home; null when nothing does. */

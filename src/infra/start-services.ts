@@ -7,7 +7,15 @@ import { keepRunning } from './keep-running.ts';
 import type { ServicePlan } from './plan.ts';
 import { STORE_DATABASE, WORLDS_DATABASE } from './plan.ts';
 import { freePort, portIsFree } from './ports.ts';
-import { ensureImage, findContainerEngine, hasImage, ImageUnavailableError, removeLeftoverContainers, startContainerPostgres } from './postgres-container.ts';
+import {
+  EngineMissingError,
+  ensureImage,
+  findContainerEngine,
+  hasImage,
+  ImageUnavailableError,
+  removeLeftoverContainers,
+  startContainerPostgres,
+} from './postgres-container.ts';
 import { startEmbeddedPostgres } from './postgres-embedded.ts';
 import { ensureDatabase, withDatabase } from './postgres-url.ts';
 import type { ServiceProcess } from './process.ts';
@@ -15,6 +23,7 @@ import { startMark } from './process.ts';
 import type { StartedServices } from './protocol.ts';
 import { provideTemporalCli } from './temporal-fetch.ts';
 import { startTemporalServer } from './temporal-server.ts';
+import { removeUnregistered } from './world-containers.ts';
 
 /** How long an image that could not be pulled is not asked for again, unless it is demanded. */
 const PULL_AGAIN_MS = 3_600_000;
@@ -134,7 +143,7 @@ class Starter {
     const required = this.#plan.worlds === 'container';
     const engine = await findContainerEngine();
     if (engine.description === null) {
-      if (required) throw new Error(`TRIALBED_POSTGRES=container, but no container engine answers: ${engine.reason}; start one, or leave the variable unset`);
+      if (required) throw new EngineMissingError('TRIALBED_POSTGRES=container', engine.reason);
       return null;
     }
     const known = this.#state.unavailableImage;
@@ -152,12 +161,18 @@ class Starter {
       let port: number | null = null;
       const { postgresPassword: password } = this.#state;
       await this.#keep('postgres-container', async () => {
+        // Worlds that were registered in one before, but have containers of their own, are lost with it.
+        await removeUnregistered(engine, this.#plan.home);
         const server = await startContainerPostgres(engine, { image: this.#plan.postgresImage, password, port, owner: this.#plan.home });
         // A container that takes the place of a lost one is published where the lost one was.
         port = server.port;
         url = withDatabase(server.url, WORLDS_DATABASE);
         await ensureDatabase(url);
-        return server;
+        const stop = async (): Promise<void> => {
+          await server.stop();
+          await removeUnregistered(engine, this.#plan.home);
+        };
+        return { ...server, stop };
       });
       return url;
     } catch (error) {

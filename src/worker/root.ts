@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import { loadEnvironment } from '../environments/load.ts';
 import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environments/world.ts';
 import { createWorlds } from '../environments/worlds/worlds.ts';
+import { containerOwner } from '../infra/world-containers.ts';
 import { createStore } from '../store/postgres-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
@@ -32,6 +33,7 @@ export async function createRoot(config: Config): Promise<Root> {
       connections: config.worldConnections,
       failpoint: createFailpoints(config.failpoints),
       image: config.postgresImage,
+      containerOwner: containerOwner(config.home),
       log: (message, details) => log.warn(details, message),
     }),
   );

@@ -4,14 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findContainerEngine, OWNER_LABEL } from '../../src/infra/postgres-container.ts';
+import { listContainers } from '../../src/environments/hosts/container.ts';
+import { findContainerEngine, OWNER_LABEL, requireContainers } from '../../src/infra/postgres-container.ts';
 import { acquireServices, down, status } from '../../src/infra/services.ts';
+import { containerOwner } from '../../src/infra/world-containers.ts';
 import { readSettings, type ServiceSettings } from '../../src/worker/config.ts';
 import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
 
 const container = await requireOrSkip('container');
 
-describe.skipIf(!container.met)(skipTitle('worlds in a container', container), () => {
+describe.skipIf(!container.met)(skipTitle('worlds in a container', container), { timeout: 180_000 }, () => {
   let home: string;
   let settings: ServiceSettings;
 
@@ -82,5 +84,50 @@ describe.skipIf(!container.met)(skipTitle('worlds in a container', container), (
       code: 'image_unavailable',
     });
     expect(await status({ home })).toBeNull();
+  });
+
+  test('that is demanded and cannot be made is told once, with the variable that names the image', async () => {
+    await expect(requireContainers('localhost:1/trialbed/no-such-image:1', () => undefined)).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message: expect.stringMatching(/^[^\n]*no-such-image[^\n]*TRIALBED_POSTGRES_IMAGE[^\n]*$/),
+    });
+    await requireContainers(settings.postgresImage, () => undefined);
+  });
+
+  /** A container with the labels that one of a world has; it need not run. */
+  async function worldContainer(world: string, labels: { readonly [label: string]: string }): Promise<void> {
+    const engine = await findContainerEngine();
+    if (engine.description === null) throw new Error(engine.reason);
+    await engine.client.container.dockerode.createContainer({ Image: settings.postgresImage, Labels: { ...labels, 'trialbed.world': world } });
+  }
+
+  async function worldsOf(of: string): Promise<readonly string[]> {
+    return (await listContainers((await containerOwner(of).filter()) ?? '')).map(({ world }) => world).sort();
+  }
+
+  test('down ends the containers of worlds of its home, and no others', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'trialbed-infra-'));
+    await worldContainer('one', await containerOwner(home).labels('embedded'));
+    await worldContainer('two', await containerOwner(home).labels('external'));
+    await worldContainer('foreign', await containerOwner(other).labels('embedded'));
+    expect(await worldsOf(home)).toEqual(['one', 'two']);
+    expect(await down({ home }, { allGiven: true })).toMatchObject({ containers: { ended: 0, left: 2 } });
+    const lease = await acquireServices({ ...settings, postgres: 'embedded' });
+    expect(await down({ home })).toMatchObject({ result: 'users', containers: { ended: 0, left: 2 } });
+    await lease.release();
+    expect(await down({ home })).toEqual({ result: 'not running', users: [], containers: { ended: 2, left: 0 } });
+    expect(await worldsOf(home)).toEqual([]);
+    expect(await worldsOf(other)).toEqual(['foreign']);
+    expect(await down({ home: other }, { allGiven: true, force: true })).toMatchObject({ containers: { ended: 1, left: 0 } });
+    await rm(other, { recursive: true, force: true });
+  });
+
+  test('worlds that are registered in a throwaway server end with it, those that are registered elsewhere do not', async () => {
+    const lease = await acquireServices(settings);
+    expect(lease.endpoints.worldHosts[0]?.kind).toBe('container');
+    await worldContainer('within', await containerOwner(home).labels('container'));
+    await worldContainer('elsewhere', await containerOwner(home).labels('external'));
+    await lease.release();
+    expect(await worldsOf(home)).toEqual(['elsewhere']);
   });
 });

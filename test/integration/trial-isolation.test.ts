@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
-import { containerWorlds } from '../../src/environments/hosts/container.ts';
+import { containersOfRegistry } from '../../src/environments/hosts/container.ts';
 import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
 import type { TrialStatus } from '../../src/workflows/messages.ts';
@@ -77,7 +77,7 @@ describe.skipIf(!container.met)(skipTitle('trials in containers of their own', c
     await passes('container');
     const { rows } = await admin.query<{ value: string }>("SELECT value FROM trialbed.settings WHERE name = 'registry'");
     expect(rows).toHaveLength(1);
-    expect(await containerWorlds(rows[0]?.value ?? '')).toEqual([]);
+    expect(await containersOfRegistry(rows[0]?.value ?? '')).toEqual([]);
   });
 });
 

@@ -1,14 +1,15 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
-import { containerWorlds } from '../../src/environments/hosts/container.ts';
+import { type ContainerOwner, containersOfRegistry, listContainers, removeContainer } from '../../src/environments/hosts/container.ts';
+import { type ClosedWorkflows, WorldGoneError, type Worlds } from '../../src/environments/world.ts';
 import { readSettings } from '../../src/worker/config.ts';
 import { openShop, ownServer, type Shop, statements } from '../fixtures/packs/shop/kit.ts';
 import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
 
 const container = await requireOrSkip('container');
 
-describe.skipIf(!container.met)(skipTitle('a world in a container of its own', container), () => {
+describe.skipIf(!container.met)(skipTitle('a world in a container of its own', container), { timeout: 180_000 }, () => {
   let server: Awaited<ReturnType<typeof ownServer>>;
   let shop: Shop;
   beforeAll(async () => {
@@ -25,7 +26,7 @@ describe.skipIf(!container.met)(skipTitle('a world in a container of its own', c
   /** Worlds of this registry that the engine has a container of. */
   const running = async () => {
     const { rows } = await shop.admin.query<{ value: string }>("SELECT value FROM trialbed.settings WHERE name = 'registry'");
-    return containerWorlds(rows[0]?.value ?? '');
+    return (await containersOfRegistry(rows[0]?.value ?? '')).map(({ world }) => world);
   };
 
   test('is the same world as in a schema: journal, fence, snapshot; and has a server that knows nothing else', async () => {
@@ -73,5 +74,55 @@ describe.skipIf(!container.met)(skipTitle('a world in a container of its own', c
     expect(await running()).toContain(ref.id);
     expect((await shop.worlds.sweep({})).swept).toContainEqual({ world: ref.id, owner: '', reason: 'orphan' });
     expect(await running()).not.toContain(ref.id);
+  });
+
+  test('is gone when its container is, and its row with it: neither waits for a server that never answers', async () => {
+    const [one, other] = [await shop.make({ isolation: 'container' }), await shop.make({ isolation: 'container' })];
+    for (const { ref } of [one, other]) await removeContainer(ref.id);
+    await expect(shop.worlds.open(one.ref)).rejects.toThrow(WorldGoneError);
+    const { rows } = await shop.admin.query<{ id: string }>('SELECT id FROM trialbed.worlds WHERE id = ANY($1)', [[one.ref.id, other.ref.id]]);
+    expect(rows).toEqual([{ id: other.ref.id }]);
+    const { swept } = await shop.worlds.sweep({});
+    expect(swept).toMatchObject([{ world: other.ref.id, reason: 'container_lost' }]);
+  });
+
+  test('whose registry is gone is judged by the labels of its container, and only where it is of the same owner', async () => {
+    const owner = (name: string, throwaway = false): ContainerOwner => ({
+      labels: async () => ({ 'trialbed.test-owner': name }),
+      filter: async () => `trialbed.test-owner=${name}`,
+      throwaway: () => throwaway,
+    });
+    const name = `owner-${process.pid}`;
+    const { getContainerRuntimeClient } = await import('testcontainers');
+    const { dockerode } = (await getContainerRuntimeClient()).container;
+    const image = readSettings(process.env).postgresImage;
+    for (const [world, minutes] of [
+      ['live', 10],
+      ['lapsed', -1],
+      ['closed', 10],
+    ] as const) {
+      const until = new Date(Date.now() + minutes * 60_000).toISOString();
+      const labels = { 'trialbed.world': world, 'trialbed.registry': 'lost', 'trialbed.workflow': `workflow ${world}`, 'trialbed.lease-until': until };
+      await dockerode.createContainer({ Image: image, Labels: { ...labels, 'trialbed.test-owner': name } });
+    }
+    const sweepAs = async (containerOwner: ContainerOwner, options: Parameters<Worlds['sweep']>[0] = {}) => {
+      await using now = await openShop(server.url, 'container', { image, containerOwner, hosts: [{ name: 'test', kind: 'embedded', adminUrl: server.url }] });
+      return await now.worlds.sweep(options);
+    };
+    expect((await sweepAs(owner('another'))).swept).toEqual([]);
+    const ask: ClosedWorkflows = async (ids, asked) => new Set(asked?.unknownIsClosed === false ? ids.filter((id) => id === 'workflow closed') : ids);
+    const report = await sweepAs(owner(name), { closed: ask });
+    expect(report.swept.map(({ world, reason }) => [world, reason]).sort()).toEqual(
+      [
+        ['lapsed', 'lease_lapsed'],
+        ['closed', 'workflow_closed'],
+      ].sort(),
+    );
+    expect(report.live).toBe(1);
+    const dry = await sweepAs(owner(name, true), { dryRun: true });
+    expect(dry).toMatchObject({ swept: [{ world: 'live', reason: 'orphan' }], leaked: 1 });
+    expect((await listContainers(`trialbed.test-owner=${name}`)).map(({ world }) => world)).toEqual(['live']);
+    await sweepAs(owner(name, true));
+    expect(await listContainers(`trialbed.test-owner=${name}`)).toEqual([]);
   });
 });

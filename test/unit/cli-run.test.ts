@@ -40,6 +40,7 @@ function client(
   };
   return {
     run: async () => handle,
+    worldsOf: async () => ({ held: 3, containers: 2, outlive: true }),
     results: async () => ({ batch: data.batch, trials, summary }),
     show: async (id) => {
       const found = data.trials.find((t) => t.summary.trial === id);
@@ -152,6 +153,7 @@ describe('Ctrl-C', () => {
     expect(await exit).toBe(130);
     expect(interrupted).toEqual(['b1']);
     expect(host.stderr).toContain('run the same command again');
+    expect(host.stderr).toMatch(/3 worlds of running trials wait .* 2 in containers .*"trialbed down"/);
     expect(host.stdout).toBe('');
     expect(host.killed).toEqual([]);
   });

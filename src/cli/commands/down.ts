@@ -7,13 +7,21 @@ import { placeOf } from '../place.ts';
 export const addDown: AddCommand = (program, { host, action }) => {
   const command = program
     .command('down')
-    .summary('stop the services that "up" keeps')
-    .description('Stop the services that "trialbed up" keeps. Their data stays. Where processes still use them, they stop with the last of these.')
+    .summary('stop the services that "up" keeps, and containers of worlds')
+    .description(
+      'Stop the services that "trialbed up" keeps, and end the containers that worlds of interrupted batches have. Data of the services stay. ' +
+        'Where processes still use the services, they stop with the last of these.',
+    )
     .option('--force', 'stop them under their users, whose trials end as infrastructure errors or wait for the next start')
     .action(
       action(async (flags: CommonFlags & { readonly force?: true }) => {
-        const [{ down }, { readSettings }] = await Promise.all([import('../../infra/services.ts'), import('../../worker/config.ts')]);
-        const report = await down(readSettings(host.env, placeOf(host, flags)), flags.force ? { force: true } : {});
+        const [{ down }, { arrange }, { readSettings }] = await Promise.all([
+          import('../../infra/services.ts'),
+          import('../../infra/plan.ts'),
+          import('../../worker/config.ts'),
+        ]);
+        const settings = readSettings(host.env, placeOf(host, flags));
+        const report = await down(settings, { force: flags.force === true, allGiven: arrange(settings).allGiven });
         if (flags.json) {
           printJson(host, { type: 'down', ...report });
           return EXIT.ok;
@@ -24,6 +32,9 @@ export const addDown: AddCommand = (program, { host, action }) => {
           users: `the services stop with the last process that uses them: ${report.users.join(', ')}`,
         };
         print(host, said[report.result]);
+        const { ended, left } = report.containers;
+        if (ended > 0) print(host, `${ended} containers of worlds were ended; their trials start again when their batch is resumed`);
+        if (left > 0) print(host, `${left} containers of worlds were left, because their trials may be running; "trialbed down --force" ends them`);
         return EXIT.ok;
       }),
     );

@@ -9,7 +9,8 @@ export const addSweep: AddCommand = (program, { host, action }) => {
     .command('sweep')
     .summary('drop worlds that nobody owns any more')
     .description(
-      'Find worlds whose lease has lapsed or whose workflow is closed, from the database alone, and drop them. Live worlds, and what is not ours, are left alone.',
+      'Find worlds whose lease has lapsed, whose workflow is closed or whose container is gone, from the databases and the labels of containers alone, and drop them. ' +
+        'Live worlds, and what is not ours, are left alone.',
     )
     .option('--dry-run', 'only tell what would be dropped')
     .action(
@@ -19,10 +20,19 @@ export const addSweep: AddCommand = (program, { host, action }) => {
           printJson(host, { type: 'sweep', dryRun: flags.dryRun === true, ...report });
           return EXIT.ok;
         }
-        const reasons = { lease_lapsed: 'its lease has lapsed', workflow_closed: 'its workflow is closed', orphan: 'no registry knows it' };
+        const reasons = {
+          lease_lapsed: 'its lease has lapsed',
+          workflow_closed: 'its workflow is closed',
+          container_lost: 'its container is gone',
+          orphan: 'no registry knows it',
+        };
         for (const swept of report.swept)
-          print(host, plainText(`${flags.dryRun ? 'would drop' : 'dropped'} ${swept.world} of ${swept.owner}: ${reasons[swept.reason]}`));
+          print(
+            host,
+            plainText(`${flags.dryRun ? 'would drop' : 'dropped'} ${swept.world}${swept.owner === '' ? '' : ` of ${swept.owner}`}: ${reasons[swept.reason]}`),
+          );
         print(host, `${report.swept.length} ${flags.dryRun ? 'to drop' : 'dropped'}, ${report.live} live, ${report.pooled} pooled, ${report.leaked} leaked`);
+        print(host, `since the server of the worlds was prepared: ${report.ever.made} made, ${report.ever.released} released, ${report.ever.swept} swept`);
         return EXIT.ok;
       }),
     );

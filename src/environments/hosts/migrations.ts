@@ -63,4 +63,9 @@ export const MIGRATIONS: readonly { readonly version: number; readonly sql: stri
     // What a reset compares first: equal, when no DDL has touched the world since it was made.
     sql: 'ALTER TABLE trialbed.worlds ADD COLUMN stamp text',
   },
+  {
+    version: 3,
+    // Sequences, because all workers count at once and none may wait for another.
+    sql: 'CREATE SEQUENCE trialbed.worlds_made; CREATE SEQUENCE trialbed.worlds_released; CREATE SEQUENCE trialbed.worlds_swept',
+  },
 ];

@@ -10,6 +10,7 @@ import { type Blueprint, blueprintOf } from './blueprint.ts';
 import { buildContent, createRole } from './build.ts';
 import { catalogueStamp } from './catalogue.ts';
 import { dropSchemas, dropWorld } from './drop.ts';
+import { count } from './counts.ts';
 import { openDoor } from './fence.ts';
 import { differences, fingerprint } from './fingerprint.ts';
 import { checkGeneration, generationRecord, keepSeedRows } from './generation-record.ts';
@@ -29,6 +30,8 @@ export interface ProvisionContext {
   /** Image of worlds of isolation `container`. */
   readonly image: string;
 }
+  /** Labels of its containers, beside those of their world. */
+  readonly containerLabels: () => Promise<{ readonly [label: string]: string }>;
 
 /** Leases a world to an owner: the one that the owner has, one of the pool, or a new one. */
 export async function provisionWorld(
@@ -55,10 +58,12 @@ async function provisionSchema(
   const id = context.id();
   const layout: Layout = { database: WORLDS_DATABASE, schemas: [`w_${id}`], sys: `w_${id}_sys`, role: `w_${id}`, direct: false };
   const row = await inTransaction(host.admin, async (client) => {
+  let made = false;
     await lockOwner(client, lease.owner);
     const known = await worldByOwner(client, lease.owner);
     if (known?.state === 'leased') return known;
     const world = (await takePooled(context, client, environment.generation)) ?? (await makeSchema(client, id, layout, environment, blueprint, lease));
+    made = true;
     const epoch = await begin(client, world, lease, snapshot);
     await setLeased(client, world.id, epoch, servicesOf(environment), lease);
     failpoint('world_made_before_leased');
@@ -71,6 +76,7 @@ async function provisionSchema(
     throw error;
   });
   failpoint('world_leased_before_reply');
+  if (made) await count(host.admin, 'made');
   return row;
 }
 
@@ -156,6 +162,7 @@ async function provisionServer(
       });
       await setLeased(host.admin, id, epoch, servicesOf(environment), lease);
     } catch (error) {
+      await count(host.admin, 'made');
       await dropWorld(host, { ...placeholder, layout }, failpoint).catch((problem: unknown) =>
         context.log('a world that could not be made is left for the sweeper', { world: id, err: problem }),
       );
@@ -185,7 +192,19 @@ async function makeContainer(context: ProvisionContext, id: string, environment:
   const { host } = context;
   // From now on a sweep asks the container engine too.
   await host.admin.query("INSERT INTO trialbed.settings (name, value) VALUES ('containers', 'used') ON CONFLICT DO NOTHING");
-  const server = await startContainer(host.registry, id, context.image);
+  const { rows } = await host.admin.query<{ workflow_id: string | null; lease_until: Date }>(
+    'SELECT workflow_id, lease_until FROM trialbed.worlds WHERE id = $1',
+    [id],
+  );
+  const lease = requireRow(rows[0] ?? null, id);
+  const server = await startContainer({
+    registry: host.registry,
+    world: id,
+    workflowId: lease.workflow_id,
+    leaseUntil: lease.lease_until,
+    labels: await context.containerLabels(),
+    image: context.image,
+  });
   context.failpoint('container_started_before_registered');
   const toolPassword = secret();
   await host.admin.query('UPDATE trialbed.worlds SET container = $2 WHERE id = $1', [id, JSON.stringify({ ...server, toolPassword })]);
@@ -232,7 +251,7 @@ function servicesOf(environment: LoadedEnvironment): WorldRow['services'] {
   return { inbox: services?.inbox ?? null, tickets: services?.tickets ?? null };
 }
 
-function requireRow(row: WorldRow | null, id: string): WorldRow {
+function requireRow<Row>(row: Row | null, id: string): Row {
   if (!row) throw new Error(`the registry lost the row of world ${id}`);
   return row;
 }

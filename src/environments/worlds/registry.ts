@@ -40,9 +40,12 @@ export interface ContainerRow {
 
 export interface Lease {
   readonly owner: string;
+  /** The engine's id of the container. */
   readonly workflowId: string | null;
   readonly leaseMs: number;
   readonly kase: Pick<Case, 'clock' | 'timezone' | 'state'>;
+  /** The container engine that runs it; missing where that is not known. */
+  readonly engine?: string | null;
   readonly toolSecret: string;
   readonly agentSecret: string;
 }
@@ -136,10 +139,10 @@ export async function freeCount(client: Queryable): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-export async function leasedCount(client: Queryable, ownerPrefix: string): Promise<number> {
+export async function leasedCount(client: Queryable, ownerPrefix: string, isolation: Isolation | null): Promise<number> {
   const { rows } = await client.query<{ n: number }>(
-    "SELECT count(*)::int AS n FROM trialbed.worlds WHERE state IN ('making', 'leased') AND starts_with(owner, $1)",
-    [ownerPrefix],
+    "SELECT count(*)::int AS n FROM trialbed.worlds WHERE state IN ('making', 'leased') AND starts_with(owner, $1) AND isolation = coalesce($2, isolation)",
+    [ownerPrefix, isolation],
   );
   return rows[0]?.n ?? 0;
 }

@@ -1,18 +1,21 @@
 import type { Host } from '../hosts/host.ts';
-import { containerWorlds, removeContainer } from '../hosts/container.ts';
+import { isLost } from '../hosts/container.ts';
 import type { SweepReport, Worlds } from '../world.ts';
+import { count, countsOf } from './counts.ts';
 import { dropDatabase, dropSchemas, dropWorld } from './drop.ts';
-import type { WorldRow } from './registry.ts';
+import type { ContainerRow, WorldRow } from './registry.ts';
 import { dropOldTemplates } from './template.ts';
 
 /** Workflows to a question. */
 const CHUNK = 200;
 
 type Swept = SweepReport['swept'][number];
+type Reason = Swept['reason'] | 'half_dropped';
 type DeadRow = Pick<WorldRow, 'id' | 'isolation' | 'layout' | 'state'> & {
   readonly owner: string | null;
   readonly workflow_id: string | null;
   readonly lapsed: boolean;
+  readonly container: Pick<ContainerRow, 'id' | 'engine'> | null;
 };
 
 /**
@@ -27,17 +30,21 @@ export async function sweepHost(
   },
 ): Promise<SweepReport> {
   const { rows } = await host.admin.query<DeadRow>(
-    `SELECT id, isolation, layout, state, owner, workflow_id, coalesce(lease_until < now(), state = 'dropping') AS lapsed FROM trialbed.worlds ORDER BY id`,
+    `SELECT id, isolation, layout, state, owner, workflow_id, coalesce(lease_until < now(), state = 'dropping') AS lapsed,
+            jsonb_build_object('id', container -> 'id', 'engine', container -> 'engine') AS container
+       FROM trialbed.worlds ORDER BY id`,
   );
   const leased = rows.filter((row) => row.state === 'leased' || row.state === 'making');
   const closed = await closedWorkflows(leased, options.closed);
   const swept: Swept[] = [];
   for (const row of rows) {
-    const reason = deathOf(row, closed);
+    const reason = deathOf(row, closed) ?? (await lossOf(row));
     if (!reason) continue;
     if (!options.dryRun && !(await claimDead(host, row))) continue;
     if (!options.dryRun && !(await attempt(options.log, row.id, () => dropWorld(host, row, options.failpoint)))) continue;
-    if (reason !== 'half_dropped') swept.push({ world: row.id, owner: row.owner ?? '', reason });
+    if (reason === 'half_dropped') continue;
+    if (!options.dryRun) await count(host.admin, 'swept');
+    swept.push({ world: row.id, owner: row.owner ?? '', reason });
   }
   const orphans = await findOrphans(host);
   for (const { world, drop } of orphans) {
@@ -51,14 +58,21 @@ export async function sweepHost(
     pooled: rows.filter((row) => row.state === 'free').length,
     swept,
     leaked: orphans.length,
+    ever: await countsOf(host.admin),
   };
 }
 
-function deathOf(row: DeadRow, closed: ReadonlySet<string>): 'lease_lapsed' | 'workflow_closed' | 'half_dropped' | null {
+function deathOf(row: DeadRow, closed: ReadonlySet<string>): Reason | null {
   if (row.state === 'dropping') return row.lapsed ? 'half_dropped' : null;
   if (row.state === 'free') return null;
   if (row.lapsed) return 'lease_lapsed';
   return row.workflow_id !== null && closed.has(row.workflow_id) ? 'workflow_closed' : null;
+}
+
+/** Whether its container is gone: then it serves nobody, whoever may wait for it. One that is just being made is not known yet. */
+async function lossOf(row: DeadRow): Promise<Reason | null> {
+  if (row.state !== 'leased' || row.isolation !== 'container' || row.container === null) return null;
+  return (await isLost({ engine: null, ...row.container }).catch(() => false)) ? 'container_lost' : null;
 }
 
 /** Whoever changes the row first has it: a world that was released or leased anew since we looked is left alone. */
@@ -90,7 +104,7 @@ async function findOrphans(host: Host): Promise<{ readonly world: string; readon
         AND NOT EXISTS (SELECT 1 FROM trialbed.worlds w WHERE 'trialbed world ' || w.id = o.comment)`,
   );
   const worlds = [...new Set(rows.map((row) => row.world))];
-  const orphans = worlds.map((world) => {
+  return worlds.map((world) => {
     const parts = rows.filter((row) => row.world === world);
     return {
       world,
@@ -105,21 +119,10 @@ async function findOrphans(host: Host): Promise<{ readonly world: string; readon
       },
     };
   });
-  return [...orphans, ...(await orphanContainers(host))];
 }
 
-async function orphanContainers(host: Host): Promise<{ readonly world: string; readonly drop: () => Promise<void> }[]> {
-  // Asking a container engine costs time and may fail: only where this host has had containers.
-  const used = await host.admin.query("SELECT 1 FROM trialbed.settings WHERE name = 'containers'");
-  if (!used.rowCount) return [];
-  // First the containers, then the registry: a world's row is there before its container is.
-  const there = await containerWorlds(host.registry);
-  const known = await host.admin.query<{ id: string }>('SELECT id FROM trialbed.worlds WHERE id = ANY($1)', [there]);
-  const ids = new Set(known.rows.map((row) => row.id));
-  return there.filter((world) => !ids.has(world)).map((world) => ({ world, drop: () => removeContainer(world) }));
-}
-
-async function attempt(
+/** Whether it was dropped. */
+export async function attempt(
   log: (message: string, details: { readonly [name: string]: unknown }) => void,
   world: string,
   drop: () => Promise<void>,

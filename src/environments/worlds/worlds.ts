@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
 import type { WorldHostConfig } from '../../worker/config.ts';
 import { inTransaction } from '../hosts/connection.ts';
+import { type ContainerOwner, isLost } from '../hosts/container.ts';
 import { type Host, prepareHost } from '../hosts/host.ts';
 import { TOOL_ROLE, WORLDS_DATABASE } from '../hosts/migrations.ts';
 import {
+  type Isolation,
   type LeaseRequest,
   type LoadedEnvironment,
   type ServiceSession,
@@ -16,6 +18,7 @@ import {
   type WorldSnapshot,
 } from '../world.ts';
 import { type Access, ownAccess, sharedAccess, shares } from './access.ts';
+import { count } from './counts.ts';
 import { dropWorld } from './drop.ts';
 import { RestoreError } from './errors.ts';
 import { closeWorld } from './fence.ts';
@@ -24,6 +27,8 @@ import { provisionWorld } from './provision.ts';
 import { freeCount, leasedCount, setFree, worldById, type WorldRow } from './registry.ts';
 import { resetWorld } from './reset.ts';
 import { secretKind, serviceSession } from './service-session.ts';
+import { answers } from './answers.ts';
+import { sweepContainers } from './sweep-containers.ts';
 import { sweepHost } from './sweep.ts';
 
 export interface WorldsConfig {
@@ -40,6 +45,8 @@ export interface WorldsConfig {
   readonly log?: (message: string, details: { readonly [name: string]: unknown }) => void;
   /** Image of worlds of isolation `container`. Default `postgres:18`. */
   readonly image?: string;
+  /** Whose those worlds are. Default: the registry's alone. */
+  readonly containerOwner?: ContainerOwner;
 }
 
 /** A free world beside so many others is dropped instead of kept. */
@@ -103,6 +110,13 @@ class PostgresWorlds implements Worlds {
     const host = this.hosts.find((known) => known.name === ref.host);
     const row = host && (await this.current(host, ref));
     if (!host || !row) throw new WorldGoneError(ref.id);
+    if (row.container && !(await answers(row.container.adminUrl)) && (await isLost({ engine: null, ...row.container }))) {
+      // Nobody will ever read it again; left as it is, every step of its trial would wait for it for minutes.
+      await this.forget(row.id);
+      await dropWorld(host, row, this.config.failpoint);
+      await count(host.admin, 'swept');
+      throw new WorldGoneError(ref.id);
+    }
     return new LeasedWorld(ref, row, {
       access: this.accessOf(host, row),
       current: () => this.current(host, ref),
@@ -124,16 +138,27 @@ class PostgresWorlds implements Worlds {
 
   async sweep(options: Parameters<Worlds['sweep']>[0]): Promise<SweepReport> {
     const reports: SweepReport[] = [];
-    for (const host of this.hosts)
-      reports.push(await sweepHost(host, { ...options, failpoint: this.config.failpoint, log: (message, details) => this.log(message, details) }));
+    const log = (message: string, details: { readonly [name: string]: unknown }) => this.log(message, details);
+    for (const host of this.hosts) reports.push(await sweepHost(host, { ...options, failpoint: this.config.failpoint, log }));
+    reports.push(await sweepContainers(this.hosts, this.config.containerOwner ?? null, { ...options, log }));
     const sum = (of: (report: SweepReport) => number) => reports.reduce((total, report) => total + of(report), 0);
     const swept = reports.flatMap((report) => report.swept);
     if (!options.dryRun) for (const { world } of swept) await this.forget(world);
-    return { live: sum((report) => report.live), pooled: sum((report) => report.pooled), swept, leaked: sum((report) => report.leaked) };
+    return {
+      live: sum((report) => report.live),
+      pooled: sum((report) => report.pooled),
+      swept,
+      leaked: sum((report) => report.leaked),
+      ever: {
+        made: sum((report) => report.ever.made),
+        released: sum((report) => report.ever.released),
+        swept: sum((report) => report.ever.swept),
+      },
+    };
   }
 
-  async leased(ownerPrefix: string): Promise<number> {
-    const counts = await Promise.all(this.hosts.map((host) => leasedCount(host.admin, ownerPrefix)));
+  async leased(ownerPrefix: string, isolation: Isolation | null = null): Promise<number> {
+    const counts = await Promise.all(this.hosts.map((host) => leasedCount(host.admin, ownerPrefix, isolation)));
     return counts.reduce((total, count) => total + count, 0);
   }
 
@@ -151,6 +176,7 @@ class PostgresWorlds implements Worlds {
         failpoint: this.config.failpoint,
         log: (message, details) => this.log(message, details),
         image: this.config.image ?? 'postgres:18',
+        containerLabels: async () => (await this.config.containerOwner?.labels(host.kind)) ?? {},
       },
       environment,
       request,
@@ -166,10 +192,14 @@ class PostgresWorlds implements Worlds {
     const pooled = reuse && row.isolation === 'schema' && host.canReplay && (await freeCount(host.admin)) < POOL_LIMIT;
     if (pooled) {
       await closeWorld(this.accessOf(host, row), row.layout, row.epoch, RELEASE_DRAIN_MS, this.config.failpoint);
-      if (await this.reset(host, ref)) return 'pooled';
+      if (await this.reset(host, ref)) {
+        await count(host.admin, 'released');
+        return 'pooled';
+      }
     }
     await this.forget(row.id);
     await dropWorld(host, row, this.config.failpoint);
+    await count(host.admin, 'released');
     return 'dropped';
   }
 
