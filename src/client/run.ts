@@ -1,15 +1,13 @@
-import { NO_FAULTS } from '../domain/fault.ts';
-import type { BatchOptions, BatchRow, Store } from '../store/store.ts';
+import type { BatchOptions, BatchRow } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
+import { onlyLastFailed } from './last-failed.ts';
 import { openSuite } from './open-suite.ts';
-import { planBatch, type PlannedTrial } from './plan.ts';
+import { planBatch } from './plan.ts';
 import { suiteRequestOf } from './read-suite.ts';
-import { NothingToRunError } from './nothing-to-run.ts';
 import { selectCases, selectShard, trialsOf } from './select.ts';
 import { selectSchedules } from './select-schedules.ts';
 import { startBatch } from './start-batch.ts';
-import { currentSummaries } from './summarise.ts';
 
 const DEFAULT_CONCURRENCY = 8;
 const RETRIES = 2;
@@ -25,8 +23,10 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<{ r
   const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
   const cases = selectCases(suite.cases, request);
   const schedules = selectSchedules(suite, cases, request);
-  const every = trialsOf(cases, schedules, agents, request.trials ?? suite.defaults.trials);
-  const chosen = request.lastFailed ? await onlyLastFailed(root.store, suite.name, every) : every;
+  const trialsFor = (repetitions: number) => trialsOf(cases, schedules, agents, repetitions);
+  const chosen = request.lastFailed
+    ? await onlyLastFailed(root.store, suite.name, trialsFor, request.trials)
+    : trialsFor(request.trials ?? suite.defaults.trials);
   const trials = selectShard(chosen, request.shard);
   const plan = await planBatch({ suite, environment, trials, options: optionsOf(request), seed: request.seed ?? null });
   await root.store.putDocuments({
@@ -51,23 +51,6 @@ function optionsOf(request: RunRequest): BatchOptions {
     concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
     retries: RETRIES,
   };
-}
-
-async function onlyLastFailed(store: Store, suite: string, trials: readonly PlannedTrial[]): Promise<readonly PlannedTrial[]> {
-  const [last] = await store.batches({ state: 'finished', suite, limit: 1 });
-  if (!last) throw new NothingToRunError(`--last-failed needs a finished batch of suite ${suite}; there is none yet`);
-  const failed = new Set(
-    (await currentSummaries(store, last.id))
-      .filter((summary) => summary.pass !== 'pass')
-      .map((summary) => keyOf(summary.case, summary.schedule, summary.agent)),
-  );
-  const chosen = trials.filter(({ kase, schedule, agent }) => failed.has(keyOf(kase.kase.id, schedule?.schedule.name ?? NO_FAULTS.name, agent.spec.name)));
-  if (chosen.length === 0) throw new NothingToRunError(`batch ${last.id} has no failed trial of these cases, schedules and agents`);
-  return chosen;
-}
-
-function keyOf(kase: string, schedule: string, agent: string): string {
-  return [kase, schedule, agent].join('\n');
 }
 
 function distinct<T>(items: readonly T[], key: (item: T) => string): readonly T[] {

@@ -15,7 +15,7 @@ import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import type { Store } from './store.ts';
-import { findTrial, listTrials, setPhase } from './trials.ts';
+import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
 
 export interface StoreOptions {
@@ -53,6 +53,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     setBatchState: (id, state) => setBatchState(database, id, state, now()),
 
     trials: (batch, filter = {}) => listTrials(database, batch, filter),
+    newestTrials: (suite) => newestTrials(database, suite),
     trial: (idOrPrefix) => findTrial(database, idOrPrefix),
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
 

@@ -132,6 +132,8 @@ export interface Store extends AsyncDisposable {
   setBatchState(id: string, state: BatchState): Promise<void>;
 
   trials(batch: string, filter?: { readonly underWay?: boolean }): Promise<readonly TrialRow[]>;
+  /** Of each case, schedule, agent and repetition of a suite the trial that ended last, in whatever batch; cancelled ones do not count. */
+  newestTrials(suite: string): Promise<readonly TrialRow[]>;
   /** By id, or by a prefix that only one trial has. @throws {StoreConflictError} when several have it. */
   trial(idOrPrefix: string): Promise<TrialRow | null>;
   setPhase(trial: string, attempt: number, phase: TrialPhase): Promise<void>;

@@ -9,6 +9,18 @@ export async function listTrials(sql: Sql, batch: string, filter: { readonly und
   return rows.map(trialOf);
 }
 
+/** Of each combination of a suite, in any batch, the one whose verdict or trouble is the newest. A trial that was cancelled says nothing. */
+export async function newestTrials(sql: Sql, suite: string): Promise<readonly TrialRow[]> {
+  const rows = await sql.query<Row>(
+    `select distinct on (t.case_id, t.schedule, t.agent_name, t.repetition) ${COLUMNS}
+     from trialbed.batches b join trialbed.trials t on t.batch = b.id join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt
+     where b.suite = $1 and a.summary is not null and a.ending <> 'cancelled'
+     order by t.case_id, t.schedule, t.agent_name, t.repetition, a.ended_at desc, b.created_at desc, b.id desc`,
+    [suite],
+  );
+  return rows.map(trialOf);
+}
+
 /**
  * By id, or by a prefix that only one trial has. A prefix of nothing names no trial.
  *
@@ -46,8 +58,10 @@ interface Row {
   readonly summary: TrialSummary | null;
 }
 
+const COLUMNS = 't.id, t.batch, t.case_id, t.case_hash, t.agent_name, t.agent_hash, t.schedule, t.schedule_hash, t.repetition, t.phase, t.attempt, a.summary';
+
 const SELECT = `
-  select t.id, t.batch, t.case_id, t.case_hash, t.agent_name, t.agent_hash, t.schedule, t.schedule_hash, t.repetition, t.phase, t.attempt, a.summary
+  select ${COLUMNS}
   from trialbed.trials t left join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt`;
 
 function trialOf(row: Row): TrialRow {

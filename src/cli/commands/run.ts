@@ -24,7 +24,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--case <glob>', 'only cases whose id matches (repeatable: any may match)', collect)
     .option('--tag <tag>', 'only cases with this tag (repeatable: any may match)', collect)
     .option('--shard <part/parts>', 'only this part of the trials, for example 2/4', shard)
-    .option('--last-failed', 'only what failed in the newest finished batch of this suite')
+    .option('--last-failed', 'only trials of this suite whose newest verdict is no pass, whatever batch it is of')
     .option('--trials <n>', 'repetitions of each case and agent (default: as the suite says)', positiveInteger)
     .option('--seed <text>', 'seed of everything that is drawn')
     .addOption(new Option('--keep <when>', 'keep a snapshot of the world').choices(['never', 'failed', 'always']))
