@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../worker/config.ts';
+import { openWorkerLog, workerLogFile } from './worker-log.ts';
 
 /** How long a worker may take to finish short steps before it is ended. */
 const STOP_GRACE_MS = 15_000;
@@ -38,7 +38,7 @@ export async function startWorkerProcess(config: Config, options: { readonly res
         quickEnds = performance.now() - startedAt < STEADY_MS ? quickEnds + 1 : 1;
         if (!options.restart || code === 0) return reject(new WorkerEndedError(`the worker ${how}; the batch can be resumed with the same command`));
         if (quickEnds > MAX_QUICK_ENDS) {
-          const log = join(config.home, 'logs', 'worker.log');
+          const log = workerLogFile(config.home);
           return reject(
             new WorkerEndedError(`the worker ${how}, ${quickEnds} times in a row; its log is ${log}, and the batch can be resumed with the same command`),
           );
@@ -76,11 +76,9 @@ export async function startWorkerProcess(config: Config, options: { readonly res
 async function startOnce(config: Config) {
   const source = fileURLToPath(new URL('../worker/child.ts', import.meta.url));
   const entry = existsSync(source) ? source : fileURLToPath(new URL('../worker/child.js', import.meta.url));
-  const logs = join(config.home, 'logs');
-  await mkdir(logs, { recursive: true });
-  const logFile = join(logs, 'worker.log');
+  const logFile = workerLogFile(config.home);
   // Not our own streams: standard output belongs to the command, and a warning of the SDK would tear a table that is being painted.
-  await using log = await open(logFile, 'a');
+  await using log = await openWorkerLog(config.home);
   const { size: before } = await log.stat();
   // The configuration goes by message: it holds secrets, which arguments and environment would show to others.
   const child = fork(entry, [], { stdio: ['ignore', log.fd, log.fd, 'ipc'], serialization: 'advanced', execArgv: [] });
