@@ -62,5 +62,10 @@ async function resultsOf(world: World, solution: Solution, cursor: ScriptCursor,
     if (step.as !== undefined && wanted.has(step.as)) operations.set(step.as, cursor.replays[id] ?? id);
   }
   const rows = await Promise.all([...operations].map(async ([name, id]) => [name, await world.ledger.read(id)] as const));
-  return Object.fromEntries(rows.map(([name, row]) => [name, { state: row?.state ?? 'unknown', result: row?.result ?? null, problem: row?.problem ?? null }]));
+  return Object.fromEntries(
+    rows.map(([name, row]) => [
+      name,
+      { ...(row && { operation: row.id }), state: row?.state ?? 'unknown', result: row?.result ?? null, problem: row?.problem ?? null },
+    ]),
+  );
 }

@@ -3,7 +3,7 @@ import type { OperationProblem } from '../domain/operation.ts';
 
 /** How the named steps of a script ended, so far. */
 export interface StepResults {
-  readonly [name: string]: { readonly state: string; readonly result: Json | null; readonly problem: OperationProblem | null };
+  readonly [name: string]: { readonly operation?: string; readonly state: string; readonly result: Json | null; readonly problem: OperationProblem | null };
 }
 
 /** A script refers to something that is not there. The script ends; the world keeps what it did. */
@@ -24,7 +24,8 @@ export class ScriptError extends Error {
 
 /**
  * Puts results of earlier steps in the place of references, at any depth of a value:
- * `${name.path.0.x}` reads from the result of step `name`, `${name!state}` its state, `${name!problem}` the code of its problem (null without one).
+ * `${name.path.0.x}` reads from the result of step `name`, `${name!state}` its state, `${name!problem}` the code of its problem (null without one),
+ * `${name!operation}` the id of its operation.
  * A text that is one reference becomes the value itself, of its own type; within a longer text a value is put in as text. `$${` is a plain `${`.
  * References are data: nothing is evaluated, and only a value's own properties are read.
  *
@@ -52,7 +53,7 @@ export function namesIn(value: unknown): ReadonlySet<string> {
 export interface Reference {
   readonly text: string;
   readonly step: string;
-  readonly from: 'result' | 'state' | 'problem';
+  readonly from: 'result' | 'state' | 'problem' | 'operation';
   readonly path: readonly string[];
 }
 
@@ -83,12 +84,12 @@ export function parseText(text: string): readonly (string | Reference)[] {
 }
 
 function parseReference(text: string): Reference {
-  const match = /^\$\{([A-Za-z_][A-Za-z0-9_-]*)(?:!(state|problem)|((?:\.[^.}!\s]+)*))\}$/.exec(text);
+  const match = /^\$\{([A-Za-z_][A-Za-z0-9_-]*)(?:!(state|problem|operation)|((?:\.[^.}!\s]+)*))\}$/.exec(text);
   const [, step, special, path] = match ?? [];
   if (step === undefined) {
-    throw new ScriptError(text, null, 'is no reference; expected ${step.path.to.value}, ${step!state} or ${step!problem} ($${ for the characters themselves)');
+    throw new ScriptError(text, null, 'is no reference; expected ${step.path.to.value}, ${step!state}, ${step!problem} or ${step!operation} ($${ for the characters themselves)');
   }
-  return { text, step, from: special === 'state' || special === 'problem' ? special : 'result', path: path ? path.slice(1).split('.') : [] };
+  return { text, step, from: special === 'state' || special === 'problem' || special === 'operation' ? special : 'result', path: path ? path.slice(1).split('.') : [] };
 }
 
 function resolveText(text: string, results: StepResults): Json {
@@ -111,6 +112,7 @@ function readReference(reference: Reference, results: StepResults): Json {
   const end = Object.hasOwn(results, step) ? results[step] : undefined;
   if (end === undefined) throw new ScriptError(reference.text, step, `no earlier step is named "${step}"`);
   if (reference.from === 'state') return end.state;
+  if (reference.from === 'operation') return end.operation ?? null;
   if (reference.from === 'problem') return end.problem?.code ?? null;
   if (end.state !== 'committed' && end.result === null) {
     const why = end.problem === null ? '' : ` (${end.problem.code}: ${end.problem.message})`;

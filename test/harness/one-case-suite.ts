@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../src/domain/json.ts';
 export async function writeOneCaseSuite(
   folder: string,
   name: string,
-  parts: { readonly environment: Json; readonly agent: JsonObject; readonly kase?: JsonObject },
+  parts: { readonly environment: Json; readonly agent: JsonObject; readonly kase?: JsonObject; readonly faults?: { readonly [name: string]: JsonObject } },
 ): Promise<{ readonly suite: string; readonly agents: readonly [string] }> {
   const suite = join(folder, name);
   await mkdir(join(suite, 'cases'), { recursive: true });
@@ -23,5 +23,7 @@ export async function writeOneCaseSuite(
   };
   await writeFile(join(suite, 'cases', 'only.yaml'), stringify({ ...plain, ...parts.kase }));
   await writeFile(join(suite, 'agent.yaml'), stringify({ name: 'agent', version: '1', ...parts.agent }));
+  if (parts.faults) await mkdir(join(suite, 'faults'), { recursive: true });
+  for (const [file, schedule] of Object.entries(parts.faults ?? {})) await writeFile(join(suite, 'faults', `${file}.yaml`), stringify(schedule));
   return { suite, agents: [join(suite, 'agent.yaml')] };
 }

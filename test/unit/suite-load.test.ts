@@ -317,7 +317,7 @@ describe('what is wrong with a case', () => {
       'a reference of no form',
       edited('answer: Done.', 'answer: It was ${order total}.'),
       [
-        '13:11 reference.answer: ${order total}: is no reference; expected ${step.path.to.value}, ${step!state} or ${step!problem} ($${ for the characters themselves)',
+        '13:11 reference.answer: ${order total}: is no reference; expected ${step.path.to.value}, ${step!state}, ${step!problem} or ${step!operation} ($${ for the characters themselves)',
       ],
     ],
     [

@@ -39,6 +39,13 @@ export default defineEnvironment({
     approvals: { scale: { amount: 2 } },
     price_list: { scale: { price: 2 } },
   },
+  // The desk's back office answers within 30 s or not at all, keeps a journal of operations that can be asked, and has a timer. Its client tries nothing twice.
+  runtime: {
+    timeoutSeconds: 30,
+    words: { unknown: 'No answer from {tool} within 30 seconds. It may or may not have been done.' },
+    lookup: 'get_operation',
+    wait: 'wait',
+  },
   services: { inbox: { recipients: 'any' }, tickets: { tickets: 'tickets', comments: 'ticket_comments' } },
   tools: [
     searchCustomers,

@@ -1,0 +1,221 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { JsonObject } from '../../src/domain/json.ts';
+import type { TrialRecord } from '../../src/domain/record.ts';
+import type { TrialSummary } from '../../src/domain/trial.ts';
+import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
+import { startTestbed, type Testbed } from '../harness/testbed.ts';
+
+let testbed: Testbed;
+let folder: string;
+beforeAll(async () => {
+  testbed = await startTestbed(inject('services'));
+  folder = await mkdtemp(join(tmpdir(), 'trialbed-faults-'));
+});
+afterAll(async () => {
+  await testbed[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs one trial of the support desk: a script's steps under one rule of a schedule. */
+async function play(
+  name: string,
+  rule: JsonObject | readonly JsonObject[],
+  steps: readonly JsonObject[],
+): Promise<{ readonly trial: TrialSummary; readonly record: TrialRecord }> {
+  const rules = Array.isArray(rule) ? rule : [rule];
+  const suite = await writeOneCaseSuite(folder, name, {
+    environment: 'support-desk',
+    agent: { kind: 'script', steps: [...steps], answer: 'Done.' },
+    faults: { wrong: { faults: rules as JsonObject[] } },
+  });
+  const { trials } = await testbed.run({ ...suite, faults: ['wrong'], keep: 'never' });
+  const [trial] = trials;
+  const record = trial && (await testbed.root.store.record(trial.trial, trial.attempt));
+  if (!trial || !record) throw new Error('the trial has no record');
+  return { trial, record };
+}
+
+const refund = (more: JsonObject = {}): JsonObject => ({
+  call: 'issue_refund',
+  with: { order_id: 5005, amount: 25, reason: 'damaged' },
+  as: 'refund',
+  ...more,
+});
+const refundsIn = (record: TrialRecord) => record.effects.filter((effect) => effect.kind === 'row' && effect.table === 'refunds');
+const told = (record: TrialRecord) => record.operations.map(({ tool, told, known, problem }) => [tool, told, known, problem?.code ?? null]);
+
+describe('a time-out of the schedule', () => {
+  it('after the commit is told as unknown, has its effect once, and is settled by a look-up', async () => {
+    const { trial, record } = await play('after', { on: 'issue_refund', call: 1, fault: 'timeout_after_commit' }, [
+      refund(),
+      { call: 'get_operation', with: { operation: '${refund!operation}' }, as: 'found' },
+    ]);
+    expect(trial).toMatchObject({ schedule: 'wrong', disturbed: false });
+    expect(told(record)).toEqual([
+      ['issue_refund', 'unknown', 'committed', 'timeout'],
+      ['get_operation', 'committed', 'committed', null],
+    ]);
+    expect(record.operations[0]).toMatchObject({ reconciled: { state: 'committed', by: 'op-2' } });
+    expect(record.operations[0]?.problem?.message).toBe('No answer from issue_refund within 30 seconds. It may or may not have been done.');
+    expect(record.operations[1]?.result).toMatchObject({ operation: 'op-1', state: 'committed', result: { order_id: 5005 } });
+    expect(refundsIn(record)).toHaveLength(1);
+    expect(record.faults?.injected).toMatchObject([{ rule: 0, kind: 'timeout_after_commit', on: 'issue_refund', position: 1, operation: 'op-1' }]);
+  });
+
+  it('before the commit has no effect, and may be tried again once that is known', async () => {
+    const { record } = await play('before', { on: 'issue_refund', call: 1, fault: 'timeout_before_commit' }, [
+      refund({ key: 'k1' }),
+      refund({ key: 'k1', as: 'again' }),
+      { call: 'get_operation', with: { operation: '${refund!operation}' } },
+      refund({ key: 'k1', as: 'third' }),
+    ]);
+    expect(told(record)).toEqual([
+      ['issue_refund', 'unknown', 'failed', 'timeout'],
+      ['issue_refund', 'unknown', 'failed', 'timeout'],
+      ['get_operation', 'committed', 'committed', null],
+      ['issue_refund', 'committed', 'committed', null],
+    ]);
+    expect(record.operations[1]).toMatchObject({ replayOf: 'op-1' });
+    expect(refundsIn(record)).toHaveLength(1);
+  });
+
+  it('doubles the effect of a blind repeat', async () => {
+    const { record } = await play('blind', { on: 'issue_refund', call: 1, fault: 'timeout_after_commit' }, [refund(), refund({ as: 'again' })]);
+    expect(refundsIn(record)).toHaveLength(2);
+  });
+
+  it('of a refusal is told as unknown too', async () => {
+    const { record } = await play('refused', { on: 'issue_refund', fault: 'timeout_after_commit' }, [
+      { call: 'issue_refund', with: { order_id: 5005, amount: 5000, reason: 'damaged' } },
+    ]);
+    expect(told(record)).toEqual([['issue_refund', 'unknown', 'failed', 'timeout']]);
+  });
+});
+
+describe('a refusal of the schedule', () => {
+  it.each(['rate_limited', 'unavailable', 'payload_too_large'])('%s has no effect', async (fault) => {
+    const { record } = await play(fault, { on: 'issue_refund', call: 1, fault }, [refund()]);
+    expect(told(record)).toEqual([['issue_refund', 'failed', 'failed', fault]]);
+    expect(refundsIn(record)).toHaveLength(0);
+  });
+
+  it('a limit stands until the world has waited for it', async () => {
+    const { record } = await play('limit', { on: 'issue_refund', call: 1, fault: 'rate_limited', retry_after: '2h' }, [
+      refund(),
+      refund({ as: 'early' }),
+      { call: 'wait', with: { seconds: 7200 } },
+      refund({ as: 'late' }),
+    ]);
+    expect(told(record).map(([, state]) => state)).toEqual(['failed', 'failed', 'committed', 'committed']);
+    expect(record.operations[0]?.problem).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 7200 });
+    expect(record.operations[2]?.result).toEqual({ now: '2026-03-02T10:30:00.000Z' });
+    expect(refundsIn(record)).toHaveLength(1);
+  });
+
+  it('permission_revoked denies every call from then on', async () => {
+    const { record } = await play('revoked', { on: 'get_order', call: 2, fault: 'permission_revoked' }, [
+      { call: 'get_order', with: { order_id: 5005 } },
+      { call: 'get_order', with: { order_id: 5005 } },
+      { call: 'get_order', with: { order_id: 5015 } },
+    ]);
+    expect(told(record).map(([, state, , code]) => [state, code])).toEqual([
+      ['committed', null],
+      ['denied', 'permission_revoked'],
+      ['denied', 'permission_revoked'],
+    ]);
+  });
+});
+
+describe('a bent reply of the schedule', () => {
+  it('that cannot be read leaves a write unknown, and fails a read', async () => {
+    const { record } = await play(
+      'malformed',
+      [
+        { on: 'issue_refund', fault: 'malformed_reply' },
+        { on: 'get_order', fault: 'malformed_reply' },
+      ],
+      [refund(), { call: 'get_order', with: { order_id: 5005 } }],
+    );
+    expect(told(record)).toEqual([
+      ['issue_refund', 'unknown', 'committed', 'malformed_reply'],
+      ['get_order', 'failed', 'failed', 'malformed_reply'],
+    ]);
+  });
+
+  it('that is slow takes time of the world, and beyond patience is a time-out', async () => {
+    const { record } = await play(
+      'slow',
+      [
+        { on: 'get_order', call: 1, fault: 'slow', by: '20s' },
+        { on: 'get_order', call: 2, fault: 'slow', by: '30s' },
+      ],
+      [
+        { call: 'get_order', with: { order_id: 5005 } },
+        { call: 'get_order', with: { order_id: 5005 } },
+        { call: 'wait', with: { seconds: 1 }, as: 'now' },
+      ],
+    );
+    expect(told(record).map(([, state]) => state)).toEqual(['committed', 'unknown', 'committed']);
+    expect(record.operations[2]?.result).toEqual({ now: '2026-03-02T08:30:51.000Z' });
+  });
+
+  it('of a stale read does not see what was written since, however it is read', async () => {
+    const { record } = await play('stale', { on: 'issue_refund', call: 1, fault: 'stale_read', for: '5m' }, [
+      refund(),
+      { call: 'list_refunds', with: { order_id: 5005 } },
+      { call: 'get_order', with: { order_id: 5005 } },
+      { call: 'wait', with: { seconds: 300 } },
+      { call: 'list_refunds', with: { order_id: 5005 } },
+      { call: 'get_order', with: { order_id: 5005 } },
+    ]);
+    const text = record.operations.map(({ result }) => JSON.stringify(result));
+    expect(text[1]).not.toContain('damaged');
+    expect(text[4]).toContain('damaged');
+    expect(record.operations[2]?.result).not.toEqual(record.operations[5]?.result);
+    expect(refundsIn(record)).toHaveLength(1);
+  });
+
+  it('of a changed contract refuses the old names and takes the new ones', async () => {
+    const { record } = await play(
+      'contract',
+      { on: 'get_order', call: 2, fault: 'schema_changed', rename: { order_id: 'order' }, rename_result: { status: 'state' } },
+      [
+        { call: 'get_order', with: { order_id: 5005 } },
+        { call: 'get_order', with: { order_id: 5005 } },
+        { call: 'get_order', with: { order: 5005 }, invalid: true },
+      ],
+    );
+    expect(told(record).map(([, state, , code]) => [state, code])).toEqual([
+      ['committed', null],
+      ['rejected', 'invalid_args'],
+      ['committed', null],
+    ]);
+    expect(record.operations[1]?.problem?.message).toBe('The arguments of get_order have changed: order_id is now called order.');
+    expect(record.operations[0]?.result).toHaveProperty('status');
+    expect(record.operations[2]?.result).toHaveProperty('state');
+  });
+
+  it('delivers a request twice, unless it has a key', async () => {
+    const steps = (key?: string) => [
+      { call: 'schedule_follow_up', with: { customer_id: 1007, kind: 'call', due_at: '2026-03-05T09:00:00+01:00', note: 'Call back' }, ...(key && { key }) },
+    ];
+    const rule = { on: 'schedule_follow_up', fault: 'duplicate_delivery' };
+    const rows = (record: TrialRecord) => record.effects.filter((effect) => effect.kind === 'row' && effect.table === 'follow_ups').length;
+    expect(rows((await play('twice', rule, steps())).record)).toBe(2);
+    expect(rows((await play('twice-keyed', rule, steps('k'))).record)).toBe(1);
+  });
+
+  it('sees rows that others change between a read and a write', async () => {
+    const { record } = await play(
+      'change',
+      { on: 'issue_refund', fault: 'concurrent_change', changes: [{ update: 'orders', where: { id: 5005 }, set: { ship_city: 'changed by others' } }] },
+      [{ call: 'get_order', with: { order_id: 5005 } }, refund(), { call: 'get_order', with: { order_id: 5005 } }],
+    );
+    expect(JSON.stringify(record.operations[0]?.result)).not.toContain('changed by others');
+    expect(JSON.stringify(record.operations[2]?.result)).toContain('changed by others');
+    expect(record.effects.filter((effect) => effect.byFault !== undefined)).toMatchObject([{ table: 'orders', byFault: 0 }]);
+  });
+});
