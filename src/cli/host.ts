@@ -54,7 +54,8 @@ export function paintFor(stream: Stream): Paint {
 
 /** Columns of a terminal. Where a stream is none, lines are as long as a log may want them: what is cut there can be read nowhere else. */
 export function columnsOf(stream: Stream): number {
-  return stream.isTTY === true ? (stream.columns ?? 80) : 1000;
+  // A terminal that was never told its size says 0.
+  return stream.isTTY === true ? stream.columns || 80 : 1000;
 }
 
 /** A line to standard output. The text is ours or went through `plainText`. */

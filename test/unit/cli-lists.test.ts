@@ -61,6 +61,13 @@ describe('validate', () => {
     expect(host.stdout).toMatch(/drop +2 +0 +1 +1 +1\n/);
   });
 
+  test('a terminal that was never told its size shows its tables', async () => {
+    const report = validationReport('desk', 1, [result({ variant: 'drop:1', verdict: 'fail' })]);
+    const host = new TestHost({ client: { validate: async () => report }, terminal: { columns: 0 } });
+    await runCommandLine(['validate', 'desk'], host);
+    expect(host.stdout).toMatch(/mutant +made +killed/);
+  });
+
   test('trouble of the test bed is not a verdict on the suite', async () => {
     const host = new TestHost({ client: { validate: async () => validation([result({ verdict: 'infra_error', ok: false })], false) } });
     expect(await runCommandLine(['validate', 'desk'], host)).toBe(3);
