@@ -1,7 +1,7 @@
 import type { TrialPhase } from '../domain/trial.ts';
 import { plainText, shorten } from '../report/plain-text.ts';
 import { columnsOf, type Paint, paintFor, type Stream } from './host.ts';
-import { cells } from './trial-line.ts';
+import { agentName, cells } from './trial-line.ts';
 
 /**
  * The lower end of a terminal while a batch runs: trials in flight with their phase, and how far the batch is. Finished trials are printed above it and stay.
@@ -10,7 +10,7 @@ import { cells } from './trial-line.ts';
 export class LiveTable {
   readonly #stream: Stream;
   readonly #paint: Paint;
-  readonly #running = new Map<string, { readonly case: string; readonly agent: string; readonly phase: TrialPhase }>();
+  readonly #running = new Map<string, { readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }>();
   #total = 0;
   #done = 0;
   #started = 0;
@@ -39,7 +39,7 @@ export class LiveTable {
     this.#repaint();
   }
 
-  phase(event: { readonly trial: string; readonly case: string; readonly agent: string; readonly phase: TrialPhase }): void {
+  phase(event: { readonly trial: string; readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }): void {
     if (event.phase === 'done' || event.phase === 'waiting') this.#running.delete(event.trial);
     else this.#running.set(event.trial, event);
     this.#repaintSoon();
@@ -95,9 +95,17 @@ export class LiveTable {
   #lines(columns: number): string[] {
     const room = Math.max(1, Math.min(MOST_ROWS, (this.#stream.rows ?? 24) - 6));
     const running = [...this.#running.values()];
-    const rows = running
-      .slice(0, room)
-      .map((t) => this.#paint('dim', shorten(cells([t.case, t.agent, t.phase, '', ''], columns).join('  ').trimEnd(), columns - 1)));
+    const rows = running.slice(0, room).map((t) =>
+      this.#paint(
+        'dim',
+        shorten(
+          cells([t.case, agentName(t), t.phase, '', ''], columns)
+            .join('  ')
+            .trimEnd(),
+          columns - 1,
+        ),
+      ),
+    );
     if (running.length > room) rows.push(this.#paint('dim', `and ${running.length - room} more in flight`));
     const seconds = Math.round((performance.now() - this.#started) / 1000);
     const progress = [`${this.#done} of ${this.#total} done`, `${running.length} in flight`, `${seconds} s`, ...(this.#note === '' ? [] : [this.#note])].join(

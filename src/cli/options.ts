@@ -46,6 +46,11 @@ export function commaList(value: string): string[] {
   return names;
 }
 
+/** `lost-reply,rate-*`, several times. */
+export function faultNames(value: string, before: readonly string[] | undefined): string[] {
+  return [...(before ?? []), ...commaList(value)];
+}
+
 function jsonOrText(text: string): Json {
   try {
     return JSON.parse(text) as Json;

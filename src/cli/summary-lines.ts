@@ -15,12 +15,22 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
     ...(summary.infraErrors > 0 ? [`${summary.infraErrors} infrastructure errors (not scored)`] : []),
     ...(summary.cancelled > 0 ? [`${summary.cancelled} cancelled`] : []),
   ];
+  lines.push(...scheduleLines(summary, columns, paint));
   lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
   if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "trialbed sweep" drops them`);
   lines.push(`report: ${plainText(report.markdown)} and ${plainText(report.json)}`);
   const worst = trials.find((t) => trialState(t) === 'fail') ?? trials.find((t) => trialState(t) !== 'pass');
   if (worst) lines.push(`timeline of the first that did not pass: trialbed show ${plainText(worst.trial)}`);
   return lines;
+}
+
+/** A line for each fault schedule, where there is more than `none`, and what was not tested. */
+function scheduleLines({ schedules = [] }: BatchSummary, columns: number, paint: Paint): string[] {
+  if (schedules.length === 0) return [];
+  const rows = schedules.map((one) => [plainText(one.schedule), ...[one.trials, one.passed, one.failed, one.injected].map(String)]);
+  const table = textTable(['faults', 'trials', 'passed', 'failed', 'injected'], rows, { columns, headPaint: (text) => paint('bold', text) });
+  const never = schedules.filter((one) => one.neverFired).map((one) => plainText(one.schedule));
+  return ['', ...table, ...(never.length > 0 ? [paint('yellow', `never fired in any trial, so nothing was tested: ${never.join(', ')}`)] : [])];
 }
 
 function gateLine(summary: BatchSummary, paint: Paint): string {

@@ -17,7 +17,8 @@ function lineWidths(columns: number): LineWidths {
   if (columns < 72) return { kase: Math.max(8, columns - 40), agent: 9, ending: 11, verdict: 12, why: 0 };
   const narrow = columns < 100;
   const kase = narrow ? 24 : 34;
-  const agent = narrow ? 12 : 16;
+  // Room for an agent and its fault schedule.
+  const agent = narrow ? 12 : columns < 120 ? 16 : 28;
   const ending = 16;
   const verdict = 12;
   return { kase, agent, ending, verdict, why: Math.max(0, columns - kase - agent - ending - verdict - 8) };
@@ -33,9 +34,14 @@ export function trialLine(trial: TrialSummary, columns: number, paint: Paint): s
   const state = trialState(trial);
   const verdict = state === 'infra' ? 'not scored' : state === 'cancelled' ? '' : state;
   const name = trial.repetition > 1 ? `${trial.case} #${trial.repetition}` : trial.case;
-  const [kase = '', agent = '', ending = '', shown = '', why = ''] = cells([name, trial.agent, trial.ending, verdict, trial.why ?? ''], columns);
+  const [kase = '', agent = '', ending = '', shown = '', why = ''] = cells([name, agentName(trial), trial.ending, verdict, trial.why ?? ''], columns);
   const colour = { pass: 'green', fail: 'red', undetermined: 'yellow', infra: 'yellow', cancelled: 'dim' } as const;
   return [kase, agent, ending, paint(colour[state], why === '' ? shown.trimEnd() : shown), paint('dim', why)].join('  ').trimEnd();
+}
+
+/** An agent under its fault schedule, where it has one. */
+export function agentName({ agent, schedule }: { readonly agent: string; readonly schedule: string }): string {
+  return schedule === 'none' ? agent : `${agent} / ${schedule}`;
 }
 
 /** Foreign text made safe, cut and padded to the columns. */

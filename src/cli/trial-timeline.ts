@@ -1,10 +1,12 @@
 import type { TrialView } from '../client/api.ts';
 import type { Effect, MailEffect, RowEffect } from '../domain/effect.ts';
+import type { InjectedFault } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Message } from '../domain/record.ts';
 import { trialState } from '../report/matrix.ts';
 import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-text.ts';
+import { injectedBy, injectedLine, scheduleLines } from './fault-lines.ts';
 import type { Paint } from './host.ts';
 import { verdictLines } from './verdict-lines.ts';
 
@@ -17,6 +19,11 @@ export function timelineLines(view: TrialView, columns: number, paint: Paint): s
       page,
       'conversation',
       view.messages.flatMap((m) => messageLines(m, page)),
+    ),
+    ...block(
+      page,
+      'fault schedule',
+      scheduleLines(view).flatMap((line) => wrap(line, columns - 2)),
     ),
     ...block(page, 'operations', operationsLines(view, page)),
     ...block(
@@ -34,7 +41,7 @@ interface Page {
   readonly paint: Paint;
 }
 
-function headLines({ trial, kase, record, attempts }: TrialView, { paint }: Page): string[] {
+function headLines({ trial, kase, schedule, record, attempts }: TrialView, { paint }: Page): string[] {
   const summary = trial.summary;
   const state = summary ? trialState(summary) : null;
   const counting = attempts.find((attempt) => attempt.counts);
@@ -44,7 +51,7 @@ function headLines({ trial, kase, record, attempts }: TrialView, { paint }: Page
     ['trial', trial.id],
     ['batch', trial.batch],
     ['agent', `${trial.agentName} (${trial.agentHash.slice(0, 12)})`],
-    ['faults', trial.schedule],
+    ['faults', schedule === null || schedule.title === trial.schedule ? trial.schedule : `${trial.schedule}: ${schedule.title}`],
     ['user', `${kase.permission.user}, role ${kase.permission.role}`],
     ['clock', `${kase.clock} ${kase.timezone}`],
     ['ending', summary ? `${summary.ending}, ${summary.calls} calls, ${(summary.durationMs / 1000).toFixed(1)} s` : null],
@@ -81,7 +88,13 @@ function operationsLines({ record }: TrialView, page: Page): string[] {
     const owner = record.operations.some((o) => o.id === effect.operation) ? effect.operation : null;
     caused.set(owner, [...(caused.get(owner) ?? []), effect]);
   }
-  const lines = record.operations.flatMap((operation) => operationLines(operation, caused.get(operation.id) ?? [], page));
+  const faults = injectedBy({ record });
+  const faultLine = (fault: InjectedFault) => page.paint('yellow', `     ${shorten(injectedLine(fault), page.columns - 7)}`);
+  const lines = record.operations.flatMap((operation) => [
+    ...operationLines(operation, caused.get(operation.id) ?? [], page),
+    ...faults.of(operation.id).map(faultLine),
+  ]);
+  if (faults.rest.length > 0) lines.push('faults without an operation:', ...faults.rest.map(faultLine));
   const unowned = caused.get(null) ?? [];
   if (unowned.length > 0) lines.push('without an operation:', ...unowned.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
   return lines.length === 0 ? ['none'] : lines;

@@ -2,6 +2,7 @@ import type { BatchRow, StoredVerdict, AttemptRow, TrialRow } from '../store/sto
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
+import type { FaultSchedule } from '../domain/fault.ts';
 import type { Json } from '../domain/json.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { SweepReport } from '../environments/world.ts';
@@ -16,9 +17,14 @@ export interface RunRequest {
   readonly cases?: readonly string[];
   readonly tags?: readonly string[];
   readonly shard?: { readonly index: number; readonly of: number };
-  /** Only trials whose case and agent failed in the newest finished batch of this suite. */
+  /**
+   * Fault schedules of the suite by name or glob, `none` for trials without faults, or `all` for `none` and every schedule. Default: the suite's; with `lastFailed`: `all`.
+   * A schedule is combined with the cases that it is for.
+   */
+  readonly faults?: readonly string[];
+  /** Only trials (by case, schedule, agent and repetition) whose newest verdict in the store, of whatever batch of this suite, is no pass. */
   readonly lastFailed?: boolean;
-  /** Repetitions of each case and agent. Default: the suite's. */
+  /** Repetitions of each case, schedule and agent. Default: the suite's. */
   readonly trials?: number;
   /** Default: derived from the batch. */
   readonly seed?: string;
@@ -32,7 +38,7 @@ export interface RunRequest {
 
 export type BatchEvent =
   | { readonly type: 'batch'; readonly batch: string; readonly suite: string; readonly trials: number; readonly done: number; readonly resumed: boolean }
-  | { readonly type: 'phase'; readonly trial: string; readonly case: string; readonly agent: string; readonly phase: TrialPhase }
+  | { readonly type: 'phase'; readonly trial: string; readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }
   | TrialSummary
   | BatchSummary;
 
@@ -55,6 +61,8 @@ export interface BatchHandle {
 export interface TrialView {
   readonly trial: TrialRow;
   readonly kase: Case;
+  /** Its fault schedule; null for `none`. */
+  readonly schedule: FaultSchedule | null;
   readonly attempts: readonly AttemptRow[];
   /** Record of the attempt that counts; null before it was graded. */
   readonly record: TrialRecord | null;
@@ -169,14 +177,6 @@ export interface Trialbed extends AsyncDisposable {
     },
   ): Promise<ValidationReport>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweepReport>;
-}
-
-/** Nothing has this name or id. */
-export class NotFoundError extends Error {
-  override readonly name = 'NotFoundError';
-  readonly code = 'not_found';
-}
-
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
 }
@@ -188,6 +188,14 @@ export interface HeldWorlds {
   readonly containers: number;
   /** Whether they outlive the services: not those that are registered in a throwaway server of ours. */
   readonly outlive: boolean;
+}
+
+/** Nothing has this name or id. */
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError';
+  readonly code = 'not_found';
+}
+
 /** The client was disposed: batches that ran are interrupted, and it takes no more requests. Get another with `connect()`. */
 export class ClosedError extends Error {
   override readonly name = 'ClosedError';

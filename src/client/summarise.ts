@@ -1,6 +1,7 @@
-import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import { NO_FAULTS } from '../domain/fault.ts';
+import type { BatchSummary, ScheduleSummary, TrialSummary } from '../domain/trial.ts';
 import { judgeGate } from '../report/gate.ts';
-import type { BatchRow, Store } from '../store/store.ts';
+import type { BatchRow, Store, TrialRow } from '../store/store.ts';
 
 /** Counts a batch. A batch that is not finished has not met its gate. */
 export async function summarise(store: Store, batch: BatchRow, seconds: number, worlds: { readonly leased: number }): Promise<BatchSummary> {
@@ -25,8 +26,26 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     gate: 'not_met',
     seconds: Math.round(seconds * 10) / 10,
     worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased },
+    ...(rows.some((row) => row.schedule !== NO_FAULTS.name) && { schedules: scheduleSummaries(rows, summaries) }),
   };
   return { ...summary, gate: summaries.length < rows.length ? 'not_met' : judgeGate(summary) };
+}
+
+/** In the manifest's order of first occurrence. A schedule of which no trial recorded its faults is not said to have never fired. */
+function scheduleSummaries(rows: readonly TrialRow[], summaries: readonly TrialSummary[]): readonly ScheduleSummary[] {
+  return [...new Set(rows.map((row) => row.schedule))].map((schedule) => {
+    const own = summaries.filter((summary) => summary.schedule === schedule);
+    const recorded = own.flatMap(({ faults }) => (faults === undefined ? [] : [faults.injected]));
+    const injected = recorded.reduce((sum, count) => sum + count, 0);
+    return {
+      schedule,
+      trials: rows.filter((row) => row.schedule === schedule).length,
+      passed: own.filter(({ pass }) => pass === 'pass').length,
+      failed: own.filter(({ pass }) => pass === 'fail').length,
+      injected,
+      neverFired: schedule !== NO_FAULTS.name && recorded.length > 0 && injected === 0,
+    };
+  });
 }
 
 /** Summaries of a batch's trials with the verdict that is current: a regrade changes what counts, not what was recorded. */

@@ -108,6 +108,7 @@ function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutant
     path: 'reference',
     kind: 'reference',
     kase,
+    schedule: null,
     repetition: 1,
     agent: agentOf({ kind: 'reference', name: 'reference', version: '1' }),
   };
@@ -117,6 +118,7 @@ function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutant
     path: 'expect',
     kind: 'do-nothing',
     kase,
+    schedule: null,
     repetition: 1,
     agent: agentOf({ kind: 'do-nothing', name: 'do-nothing', version: '1', answer: '' }),
   };
@@ -127,7 +129,7 @@ function variantsOf(kase: LoadedCase, environment: LoadedEnvironment, withMutant
 
 function mutantVariant(kase: LoadedCase, mutant: Mutant): Variant {
   const agent = agentOf({ kind: 'script', name: `mutant ${mutant.id}`, version: '1', solution: mutant.solution });
-  return { id: mutant.id, description: mutant.description, path: mutant.path, kind: 'mutant', kase, agent, repetition: 1 };
+  return { id: mutant.id, description: mutant.description, path: mutant.path, kind: 'mutant', kase, schedule: null, agent, repetition: 1 };
 }
 
 function agentOf(spec: AgentSpec): LoadedAgent {

@@ -1,7 +1,10 @@
+import type { FaultSchedule } from '../domain/fault.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { TrialRecord } from '../domain/record.ts';
+import type { ProductionRuntime } from '../domain/runtime.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import type { AttemptRow, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
+import { runtimeIn, type ScheduleReport, scheduleReports, type TrialWithFaults } from './fault-counts.ts';
 
 /** Everything that a report is made of. */
 export interface ReportData {
@@ -9,6 +12,10 @@ export interface ReportData {
   readonly summary: BatchSummary;
   /** In the order of the manifest. */
   readonly trials: readonly ReportTrial[];
+  /** Fault schedules other than `none`, with how often each rule fired. */
+  readonly schedules: readonly ScheduleReport[];
+  /** How tools behave in production, as the trials had it; null where nothing recorded it. */
+  readonly runtime: ProductionRuntime | null;
 }
 
 /** One trial of a report. */
@@ -46,8 +53,9 @@ export interface ReportSource {
 interface ReportView {
   readonly trial: TrialRow;
   readonly kase: { readonly title: string };
+  readonly schedule: FaultSchedule | null;
   readonly attempts: readonly AttemptRow[];
-  readonly record: Pick<TrialRecord, 'problem' | 'operations'> | null;
+  readonly record: Pick<TrialRecord, 'problem' | 'operations' | 'faults'> | null;
   readonly verdicts: readonly StoredVerdict[];
 }
 
@@ -55,15 +63,19 @@ interface ReportView {
 export async function collectReport(source: ReportSource, batchId: string): Promise<ReportData> {
   const { batch, trials, summary } = await source.results(batchId);
   const collected: ReportTrial[] = new Array<ReportTrial>(trials.length);
+  const faults: TrialWithFaults[] = new Array<TrialWithFaults>(trials.length);
   let next = 0;
   const reader = async (): Promise<void> => {
     for (let index = next++; index < trials.length; index = next++) {
       const trial = trials[index];
-      if (trial) collected[index] = await one(source, trial);
+      if (!trial) continue;
+      const view = await source.show(trial.trial);
+      collected[index] = reportTrial(view, trial);
+      faults[index] = { schedule: view.schedule, faults: view.record?.faults ?? null };
     }
   };
   await Promise.all(Array.from({ length: READERS }, reader));
-  return { batch, summary, trials: collected };
+  return { batch, summary, trials: collected, schedules: scheduleReports(faults), runtime: runtimeIn(faults) };
 }
 
 /** Views read at once. */
@@ -80,8 +92,7 @@ function detailsOf(operations: readonly Operation[]): OperationDetail[] {
     .slice(0, MAX_DETAILS);
 }
 
-async function one(source: ReportSource, summary: TrialSummary): Promise<ReportTrial> {
-  const view = await source.show(summary.trial);
+function reportTrial(view: ReportView, summary: TrialSummary): ReportTrial {
   const counting = view.attempts.find((attempt) => attempt.counts);
   return {
     summary,

@@ -2,11 +2,13 @@ import type { Json } from '../domain/json.ts';
 import type { Finding, View } from '../domain/verdict.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
+import { schedulesText } from './schedules-markdown.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
+import { evidenceText } from './plain-text.ts';
 import { type Cell, cellState, cellText, matrix, trialState } from './matrix.ts';
 
 /**
- * A batch as Markdown: summary, matrix of cases and agents, failures with their evidence, what could not be decided, infrastructure errors apart, and what
+ * A batch as Markdown: summary, matrix of cases and agents, fault schedules, failures with their evidence, what could not be decided, infrastructure errors apart, and what
  * was checked. At most about 60,000 characters, the size of a comment on a pull request: beyond it failures are listed without evidence, then counted.
  */
 export function reportMarkdown(data: ReportData): string {
@@ -16,6 +18,7 @@ export function reportMarkdown(data: ReportData): string {
     heading(data),
     counts(data),
     section('Cases and agents', matrixTable(data)),
+    section('Fault schedules', schedulesText(data)),
     section('Failures', trialList(of('fail'), budget)),
     section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
     section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),
@@ -126,7 +129,8 @@ function findingLines(finding: Finding): string[] {
 
 function valueLines(label: string, value: Json | undefined): string[] {
   if (value === undefined) return [];
-  const inline = JSON.stringify(value);
+  if (typeof value === 'string') return [`    - ${label}: ${mdText(printable(value, DETAIL_CHARACTERS))}`];
+  const inline = evidenceText(value);
   if (inline.length <= INLINE_CHARACTERS) return [`    - ${label}: ${mdCode(inline)}`];
   const pretty = JSON.stringify(value, null, 2);
   const cut = pretty.length > VALUE_CHARACTERS ? `${pretty.slice(0, VALUE_CHARACTERS)}\n... (${pretty.length} characters in all, in report.json)` : pretty;

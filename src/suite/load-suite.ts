@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { dirname, join, matchesGlob, resolve } from 'node:path';
+import { basename, dirname, join, matchesGlob, resolve } from 'node:path';
 import type { JsonObject } from '../domain/json.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
@@ -79,7 +79,12 @@ async function suiteFileOf(nameOrPath: string): Promise<string> {
   if (builtIn.includes(nameOrPath)) return builtInSuite(nameOrPath);
   const path = resolve(nameOrPath);
   const kind = await kindOf(path);
-  if (kind === 'file') return path;
+  if (kind === 'file') {
+    const suite = dirname(dirname(path));
+    if (basename(dirname(path)) !== 'cases' || (await kindOf(join(suite, 'suite.yaml'))) !== 'file') return path;
+    const message = `this is a case; name the folder of its suite, and the case with --case ${basename(path, '.yaml')}`;
+    throw new SuiteFileError([{ file: path, line: null, column: null, message, suggestion: null }]);
+  }
   const inside = join(path, 'suite.yaml');
   if (kind === 'folder' && (await kindOf(inside)) === 'file') return inside;
   const message =
@@ -115,7 +120,8 @@ async function loadSchedules(folder: string, problems: FileProblem[]): Promise<r
     problems.push(...globProblems(loaded, ids));
     schedules.push(loaded);
   }
-  return schedules;
+  // Of files "a-b.yaml" comes before "a.yaml".
+  return schedules.sort((a, b) => (a.schedule.name < b.schedule.name ? -1 : 1));
 }
 
 /** Globs over cases of which none is there. */

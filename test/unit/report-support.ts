@@ -56,7 +56,7 @@ export function reportTrial(summary: TrialSummary, over: Partial<ReportTrial> = 
 }
 
 /** A report's data around its trials, with the counts that belong to them. */
-export function reportData(trials: readonly ReportTrial[]): ReportData {
+export function reportData(trials: readonly ReportTrial[], over: Partial<ReportData> = {}): ReportData {
   const count = (state: (t: TrialSummary) => boolean): number => trials.filter((t) => state(t.summary)).length;
   const scored = (t: TrialSummary): boolean => t.ending !== 'infra_error' && t.ending !== 'cancelled';
   return {
@@ -90,5 +90,8 @@ export function reportData(trials: readonly ReportTrial[]): ReportData {
       worlds: { made: 4, released: 4, swept: 0, leaked: 0 },
     },
     trials,
+    schedules: [],
+    runtime: null,
+    ...over,
   };
 }

@@ -168,7 +168,7 @@ test('collecting keeps the order of the manifest and takes the verdict that coun
         const found = data.trials.find((t) => t.summary.trial === id);
         if (!found) throw new Error(id);
         const record = { problem: null, operations: [operation({ detail: id }), operation({ seq: 2 })] };
-        return { trial: found.row, kase: { title: id }, attempts: [], record, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
+        return { trial: found.row, kase: { title: id }, schedule: null, attempts: [], record, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
       },
     },
     'b1',

@@ -91,6 +91,7 @@ export function trialView(): TrialView {
   return {
     trial: { ...reportTrial(summary).row, attempt: 2 },
     kase: kase(),
+    schedule: null,
     attempts: [
       {
         trial: 'b1-abc',

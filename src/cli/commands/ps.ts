@@ -1,6 +1,6 @@
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
+import { columnsOf, type CommonFlags, type Host, note, paintFor, print, printJson } from '../host.ts';
 import { positiveInteger } from '../options.ts';
 import { TRIAL_PHASES } from '../phases.ts';
 import { textTable } from '../table.ts';
@@ -54,6 +54,7 @@ function printBatches(host: Host, flags: CommonFlags, batches: readonly BatchRow
   ]);
   for (const line of textTable(['batch', 'state', 'done', 'created', 'suite'], rows, { columns: columnsOf(host.out), headPaint: (t) => paint('bold', t) }))
     print(host, line);
+  if (batches.some(({ state }) => state === 'interrupted')) note(host, 'nobody runs an interrupted batch: the command that began it goes on with it');
 }
 
 function printTrials(host: Host, flags: CommonFlags, trials: readonly TrialRow[]): void {
@@ -63,16 +64,18 @@ function printTrials(host: Host, flags: CommonFlags, trials: readonly TrialRow[]
   }
   const paint = paintFor(host.out);
   const inOrder = [...trials].sort((a, b) => TRIAL_PHASES.indexOf(a.phase) - TRIAL_PHASES.indexOf(b.phase));
+  const faults = trials.some((t) => t.scheduleHash !== null);
   const rows = inOrder.map((t) => [
     t.phase,
     plainText(t.caseId),
     plainText(t.agentName),
+    ...(faults ? [plainText(t.schedule)] : []),
     String(t.repetition),
     String(t.attempt),
     t.summary ? trialState(t.summary) : '',
     plainText(t.id),
   ]);
-  for (const line of textTable(['phase', 'case', 'agent', 'rep.', 'attempt', 'verdict', 'trial'], rows, {
+  for (const line of textTable(['phase', 'case', 'agent', ...(faults ? ['faults'] : []), 'rep.', 'attempt', 'verdict', 'trial'], rows, {
     columns: columnsOf(host.out),
     headPaint: (t) => paint('bold', t),
   }))

@@ -7,7 +7,7 @@ import { makeFolder } from '../../infra/make-folder.ts';
 import { type AddCommand, common } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import type { CommonFlags } from '../host.ts';
-import { assignment, collect, positiveInteger, rate, shard } from '../options.ts';
+import { assignment, collect, faultNames, positiveInteger, rate, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
 
 /** `trialbed run SUITE`. */
@@ -23,6 +23,11 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--agent <name>', 'agent of the suite, reference, do-nothing, or path of an agent file (repeatable; default: as the suite says)', collect)
     .option('--case <glob>', 'only cases whose id matches (repeatable: any may match)', collect)
     .option('--tag <tag>', 'only cases with this tag (repeatable: any may match)', collect)
+    .option(
+      '--faults <names>',
+      'fault schedules of the suite: names or globs with commas between them, none, or all (repeatable; default: as the suite says)',
+      faultNames,
+    )
     .option('--shard <part/parts>', 'only this part of the trials, for example 2/4', shard)
     .option('--last-failed', 'only trials of this suite whose newest verdict is no pass, whatever batch it is of')
     .option('--trials <n>', 'repetitions of each case and agent (default: as the suite says)', positiveInteger)
@@ -45,6 +50,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
   common(command, [
     'run support-desk --agent reference --agent hasty',
     "run ./my-suite --agent ./agents/mine.yaml --case 'refund-*' --trials 5",
+    'run support-desk --faults all --seed 7',
     'run support-desk --last-failed --keep failed',
     'run support-desk --shard 2/4 --json > trials.jsonl',
   ]);
@@ -55,6 +61,7 @@ export interface RunFlags extends CommonFlags {
   readonly agent?: readonly string[];
   readonly case?: readonly string[];
   readonly tag?: readonly string[];
+  readonly faults?: readonly string[];
   readonly shard?: { readonly index: number; readonly of: number };
   readonly lastFailed?: true;
   readonly trials?: number;
@@ -76,6 +83,7 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.agent && { agents: flags.agent }),
     ...(flags.case && { cases: flags.case }),
     ...(flags.tag && { tags: flags.tag }),
+    ...(flags.faults && { faults: flags.faults }),
     ...(flags.shard && { shard: flags.shard }),
     ...(flags.lastFailed && { lastFailed: true }),
     ...(flags.trials !== undefined && { trials: flags.trials }),

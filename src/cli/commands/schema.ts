@@ -10,8 +10,10 @@ import { type CommonFlags, print, printJson } from '../host.ts';
 export const addSchema: AddCommand = (program, { host, action }) => {
   const command = program
     .command('schema')
-    .summary('JSON Schemas of suite, case and agent files')
-    .description('Print the JSON Schemas of suite, case and agent files, or write one file for each into a folder, for completion and checks in editors.')
+    .summary('JSON Schemas of suite, case, agent and fault files')
+    .description(
+      'Print the JSON Schemas of suite, case, agent and fault files, or write one file for each into a folder, for completion and checks in editors.',
+    )
     .option('--out <dir>', 'folder for NAME.schema.json; made where missing')
     .action(
       action(async (flags: CommonFlags & { readonly out?: string }) => {
