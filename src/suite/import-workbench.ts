@@ -5,7 +5,8 @@ import { stringify } from 'yaml';
 import type { JsonObject } from '../domain/json.ts';
 import { dataProblems, readRows } from '../environments/workbench/data.ts';
 import { DIRECTORY, DOMAINS, toolkitsOf } from '../environments/workbench/domains.ts';
-import { idleSteps, readTasks, WorkbenchDataError, type Task } from '../environments/workbench/tasks.ts';
+import { idleSteps, interchangeableSteps, type RowsOf } from '../environments/workbench/solutions.ts';
+import { readTasks, WorkbenchDataError, type Task } from '../environments/workbench/tasks.ts';
 import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-files.ts';
 
 export interface ImportWorkbenchRequest {
@@ -47,7 +48,7 @@ export async function importWorkbench(request: ImportWorkbenchRequest): Promise<
     return known;
   };
   const files = new Map<string, string>();
-  for (const task of tasks) files.set(join(out, 'cases', `${task.domain}-${task.row}.yaml`), caseText(task, idleSteps(task, rowsOf)));
+  for (const task of tasks) files.set(join(out, 'cases', `${task.domain}-${task.row}.yaml`), caseText(task, rowsOf));
   const suite = join(out, 'suite.yaml');
   files.set(suite, suiteText(out, data, await withEarlier(out, domains)));
 
@@ -93,7 +94,8 @@ function suiteText(out: string, data: string, domains: readonly string[]): strin
   });
 }
 
-function caseText(task: Task, idle: readonly number[]): string {
+function caseText(task: Task, rowsOf: RowsOf): string {
+  const idle = idleSteps(task, rowsOf);
   const steps: JsonObject[] = task.gold.map(({ tool, args }) => ({ call: tool, with: args }));
   const tools = task.toolkits.flatMap((toolkit) => toolkit.tools({ compat: false }).map((tool) => tool.name));
   const kase: JsonObject = {
@@ -105,17 +107,22 @@ function caseText(task: Task, idle: readonly number[]): string {
     expect: { outcomes: [{ name: 'gold', same_as: 'reference' }] },
     ...(idle.length === steps.length ? { expects_nothing: true } : {}),
     reference: { steps, answer: steps.length > 0 ? 'That is done.' : 'Nothing had to be changed.' },
-    ...(steps.length > 0 ? { mutants: passingMutants(idle) } : {}),
+    ...(steps.length > 0 ? { mutants: passingMutants(idle, interchangeableSteps(task, rowsOf)) } : {}),
   };
   return stringify(kase, { lineWidth: 0 });
 }
 
-/** Mutants of a case with writes that may pass. One that changes what must not change fails, explained or not. `idle`: indexes of calls that change nothing. */
-function passingMutants(idle: readonly number[]): readonly JsonObject[] {
-  const why = 'This call of the solution sets what is there already; nothing changes without it, or by one that the tool refuses.';
+/**
+ * Mutants of a case with writes that may pass. One that changes what must not change fails, explained or not. Indexes of calls: `idle`, that change nothing;
+ * `interchangeable`, that send the same for another mail.
+ */
+function passingMutants(idle: readonly number[], interchangeable: readonly number[]): readonly JsonObject[] {
+  const set = 'This call of the solution sets what is there already; nothing changes without it, or by one that the tool refuses.';
+  const same = 'Another mail has the same of all that this call sends on; what is sent does not name the mail that it comes from.';
   return [
     { mutant: 'add:*', why: 'A call for what does not exist is answered with a sentence; nothing changes, and a refusal alone is no failure.' },
-    ...idle.flatMap((at) => [`drop:${at + 1}`, `alter:${at + 1}:*`].map((mutant) => ({ mutant, why }))),
+    ...idle.flatMap((at) => [`drop:${at + 1}`, `alter:${at + 1}:*`].map((mutant) => ({ mutant, why: set }))),
+    ...interchangeable.map((at) => ({ mutant: `alter:${at + 1}:email_id`, why: same })),
   ];
 }
 

@@ -185,6 +185,11 @@ describe.skipIf(!datasets.met)(skipTitle('import of the published data', dataset
       ['customer_relationship_manager', true],
     ]);
     expect(await yaml('suite/cases/customer_relationship_manager-31.yaml')).toMatchObject({ expects_nothing: true });
+    // Two mails of one sender have one subject; the reply to either is the same mail.
+    expect(await yaml('suite/cases/email-31.yaml')).toMatchObject({ mutants: [{ mutant: 'add:*' }, { mutant: 'alter:1:email_id' }] });
+    const alike = cases.filter((kase) => (kase.mutants ?? []).some(({ mutant }) => mutant.endsWith(':email_id')));
+    const mailed = cases.filter((kase) => kase.reference.steps.some(({ call }) => call === 'email.reply_email' || call === 'email.forward_email'));
+    expect(alike.length).toBeLessThan(mailed.length);
     expect(new Set(cases.map((kase) => kase.tags[1])).size).toBe(69);
   });
 });
@@ -194,6 +199,7 @@ interface WrittenCase {
   readonly tags: readonly string[];
   readonly expects_nothing?: boolean;
   readonly mutants?: readonly { readonly mutant: string }[];
+  readonly reference: { readonly steps: readonly { readonly call: string }[] };
 }
 
 async function readCases(out: string): Promise<readonly WrittenCase[]> {

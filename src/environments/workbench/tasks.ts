@@ -60,23 +60,6 @@ export function readTasks(folder: string, domain: string): readonly Task[] {
   return tasks;
 }
 
-/**
- * Indexes of the solution's calls that leave the tables as they are: updates to what the cell already holds, of rows that no earlier call is about.
- * `rowsOf` gives the rows of a data file.
- */
-export function idleSteps(task: Task, rowsOf: (file: string) => readonly { readonly [column: string]: string }[]): readonly number[] {
-  return [...task.gold.keys()].filter((at) => {
-    const { tool, args } = task.gold[at] as GoldCall;
-    const [toolkit = '', name = ''] = tool.split('.');
-    const file = TOOLKITS[toolkit]?.files[0];
-    const id = file?.columns[0];
-    if (!name.startsWith('update_') || !file || !id || task.gold.slice(0, at).some((earlier) => earlier.args[id] === args[id])) return false;
-    const { field = '', new_value: value = '' } = args;
-    const cell = field.endsWith('_email') ? value.toLowerCase() : value;
-    return rowsOf(file.file).every((row) => row[id] !== args[id] || row[field] === cell);
-  });
-}
-
 function listed(text: string, column: string, report: (problem: string) => void): readonly string[] {
   try {
     return parseList(text);
