@@ -1,10 +1,12 @@
 import { customAlphabet } from 'nanoid';
 import { NO_FAULTS } from '../domain/fault.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
+import { sourceOfAgent } from '../suite/agent-file.ts';
 import { gitState } from '../suite/git-state.ts';
 import { manifestHash, trialId } from '../suite/identity.ts';
 import type { LoadedAgent, LoadedCase, LoadedSchedule, Suite } from '../suite/suite.ts';
 import type { BatchOptions, BatchPlan, TrialPlan } from '../store/store.ts';
+import { gitVariables } from '../worker/config.ts';
 
 /** Lower case and digits: an id is typed, becomes part of a workflow id and of a folder's name. */
 const newId = customAlphabet('23456789abcdefghjkmnpqrstuvwxyz', 10);
@@ -42,11 +44,7 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
     repetition,
   }));
   const trials: TrialPlan[] = contents.map((content) => ({ id: trialId(id, { ...content, generation: environment.generation }), ...content }));
-  const agentFiles = new Map(
-    request.trials.flatMap(({ agent }) => (agent.spec.kind === 'module' ? [[`agent ${agent.spec.name}`, agent.spec.file] as const] : [])),
-  );
-  const sources: Record<string, { commit: string | null; dirty: boolean | null }> = { suite: await gitState(suite.file) };
-  for (const [what, file] of agentFiles) sources[what] = await gitState(file);
+  const sources = await sourcesOf(request);
   return {
     id,
     suite: suite.name,
@@ -71,4 +69,19 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
     sources,
     trials,
   };
+}
+
+/** Where suite, environment and agents stand in their histories. An agent that is part of a program, such as `reference`, has no file of its own. */
+async function sourcesOf({ suite, environment, trials }: PlanRequest): Promise<BatchPlan['sources']> {
+  const files = new Map([
+    ['suite', suite.file],
+    ['environment', environment.source.file],
+  ]);
+  for (const { agent } of trials) {
+    const file = agent.spec.kind === 'module' ? agent.spec.file : sourceOfAgent(agent)?.file;
+    if (file !== undefined) files.set(`agent ${agent.spec.name}`, file);
+  }
+  const env = gitVariables();
+  const states = await Promise.all([...files].map(async ([what, file]) => [what, await gitState(file, env)] as const));
+  return Object.fromEntries(states);
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -17,15 +17,22 @@ const UNKNOWN: GitState = { commit: null, dirty: null };
 /** A work tree on a slow disk must not hold up a batch. */
 const TIMEOUT_MS = 5_000;
 
-/** Commit and dirty state of a folder, or of the folder that a file lies in. Writes nothing, runs no hook, and never fails. */
-export async function gitState(path: string): Promise<GitState> {
+/**
+ * Commit and dirty state of a folder, or of the folder that a file lies in. Writes nothing, runs no hook, and never fails. `env`: variables for git; default
+ * those of this process.
+ */
+export async function gitState(path: string, env?: NodeJS.ProcessEnv): Promise<GitState> {
   const folder = await folderOf(path);
-  if (folder === null || (await git(folder, ['rev-parse', '--is-inside-work-tree'])).out !== 'true') return UNKNOWN;
-  // Exit code 0: an ignored folder (a dependency, a build) has nothing to do with the commit of the tree around it.
-  if ((await git(folder, ['check-ignore', '-q', '.'])).code === 0) return UNKNOWN;
+  if (folder === null) return UNKNOWN;
+  const git: Git = (args) => runGit(folder, args, env);
+  if ((await git(['rev-parse', '--is-inside-work-tree'])).out !== 'true') return UNKNOWN;
+  // Exit code 0: an ignored folder (a build) has nothing to do with the commit of the tree around it.
+  if ((await git(['check-ignore', '-q', '.'])).code === 0) return UNKNOWN;
+  // Nor has a dependency, whether or not somebody told git to ignore it.
+  if (folder.split(sep).includes('node_modules') && (await git(['ls-files', '--', '.'])).out === '') return UNKNOWN;
   const [head, status] = await Promise.all([
-    git(folder, ['rev-parse', '--verify', '-q', 'HEAD']),
-    git(folder, ['status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=none', '--', '.']),
+    git(['rev-parse', '--verify', '-q', 'HEAD']),
+    git(['status', '--porcelain', '--untracked-files=normal', '--ignore-submodules=none', '--', '.']),
   ]);
   const commit = head.code === 0 ? head.out : null;
   if (status.code === 'too_long') return { commit, dirty: true };
@@ -40,10 +47,16 @@ async function folderOf(path: string): Promise<string | null> {
   }
 }
 
-async function git(folder: string, args: readonly string[]): Promise<{ readonly code: number | 'too_long' | 'failed'; readonly out: string }> {
+interface GitEnd {
+  readonly code: number | 'too_long' | 'failed';
+  readonly out: string;
+}
+type Git = (args: readonly string[]) => Promise<GitEnd>;
+
+async function runGit(folder: string, args: readonly string[], env: NodeJS.ProcessEnv | undefined): Promise<GitEnd> {
   const fixed = ['--no-optional-locks', '-c', 'core.fsmonitor=false', '-C', folder];
   try {
-    const { stdout } = await run('git', [...fixed, ...args], { timeout: TIMEOUT_MS, maxBuffer: 256 * 1024, windowsHide: true });
+    const { stdout } = await run('git', [...fixed, ...args], { timeout: TIMEOUT_MS, maxBuffer: 256 * 1024, windowsHide: true, ...(env && { env }) });
     return { code: 0, out: stdout.trim() };
   } catch (error) {
     const code: unknown = error instanceof Error && 'code' in error ? error.code : null;

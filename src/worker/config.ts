@@ -150,6 +150,14 @@ export function readVariables(names: readonly string[]): { readonly [name: strin
   );
 }
 
+/** Variables by which git tells its hooks where they are; a command that a hook runs would ask about that repository instead of the one that it names. */
+const OF_A_HOOK = /^GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES)$/;
+
+/** The variables of this process for a git that is asked about some folder. */
+export function gitVariables(): Environment {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_A_HOOK.test(name)));
+}
+
 function homeFolder(fromEnvironment: string, place: Place): string {
   return resolve(place.cwd ?? process.cwd(), place.home ?? fromEnvironment);
 }

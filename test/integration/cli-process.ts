@@ -35,8 +35,9 @@ export interface CommandPlace extends AsyncDisposable {
   run(...args: string[]): Promise<Ended>;
 }
 
-/** Over the services that all tests share, with a store and a task queue of its own; without `services`, the command starts what it needs. */
-export async function commandPlace(services: TestServices | null): Promise<CommandPlace> {
+/** Over the services that all tests share, with a store and a task queue of its own; without `services`, the command starts what it needs.
+ * `variables` are put over the environment, as they are when a command starts. */
+export async function commandPlace(services: TestServices | null, variables: NodeJS.ProcessEnv = {}): Promise<CommandPlace> {
   const cwd = await mkdtemp(join(tmpdir(), 'trialbed-cli-'));
   const name = `cli_${newName()}`;
   const env: NodeJS.ProcessEnv = { PATH: process.env.PATH, HOME: process.env.HOME, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME };
@@ -47,7 +48,7 @@ export async function commandPlace(services: TestServices | null): Promise<Comma
   } else {
     env.TRIALBED_POSTGRES = 'embedded';
   }
-  const start = (...args: string[]): Running => startCommand(args, cwd, env);
+  const start = (...args: string[]): Running => startCommand(args, cwd, { ...env, ...variables });
   return {
     cwd,
     start,

@@ -106,6 +106,12 @@ describe('git state', () => {
       await writeFile(join(folder, '.gitignore'), 'built/\n');
       await writeFile(join(folder, 'built', 'x'), '');
       expect(await gitState(join(folder, 'built'))).toEqual({ commit: null, dirty: null });
+      await run('mkdir', ['-p', join(folder, 'node_modules', 'dependency', 'suite'), join(folder, 'node_modules', 'ours')]);
+      await writeFile(join(folder, 'node_modules', 'dependency', 'suite', 'suite.yaml'), '');
+      expect(await gitState(join(folder, 'node_modules', 'dependency', 'suite'))).toEqual({ commit: null, dirty: null });
+      await writeFile(join(folder, 'node_modules', 'ours', 'suite.yaml'), '');
+      await git('add', 'node_modules/ours');
+      expect(await gitState(join(folder, 'node_modules', 'ours'))).toMatchObject({ dirty: true });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
