@@ -38,7 +38,7 @@ describe('the package, installed from its archive in an empty folder', { timeout
   }
 
   test('it holds what runs, and no tests, sources, data sets or source maps', () => {
-    const outside = packed.files.filter((file) => !file.startsWith('dist/'));
+    const outside = packed.files.filter((file) => !/^(dist|docs|examples)\//.test(file));
     expect(outside).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/trialbed.js', 'package.json']);
     const kinds = new Set(packed.files.map((file) => /(\.d\.ts|\.[a-z]+)$/.exec(file)?.[1] ?? file));
     expect([...kinds].sort()).toEqual(
@@ -46,10 +46,30 @@ describe('the package, installed from its archive in an empty folder', { timeout
     );
     // TypeScript as it was written: only what `init` hands to users.
     const typescript = packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file));
-    expect(typescript).toEqual(['dist/init/template/environment/pack.ts', 'dist/init/template/suite/agents/planner.ts']);
+    expect(typescript.filter((file) => !file.startsWith('examples/'))).toEqual([
+      'dist/init/template/environment/pack.ts',
+      'dist/init/template/suite/agents/planner.ts',
+    ]);
     expect(packed.files.filter((file) => /(^|\/)(test|tests|fixtures|datasets|bench|node_modules|\.trialbed)\//.test(file))).toEqual([]);
     expect(packed.files.filter((file) => file.includes('support-desk/suite/cases/')).length).toBeGreaterThanOrEqual(16);
     expect(packed.size).toBeLessThan(2_000_000);
+  });
+
+  test('every relative link of a page in it leads to a file that is in it', async () => {
+    const folder = join(place.path, 'node_modules', 'trialbed');
+    const there = await filesBelow(folder);
+    const pages = there.filter((file) => /^(README|CHANGELOG|docs\/.*|examples\/.*)\.md$/.test(file));
+    expect(pages).toContain('docs/how-to/operating.md');
+    const dead: string[] = [];
+    for (const page of pages) {
+      const prose = (await readFile(join(folder, page), 'utf8')).replaceAll(/^```[\s\S]*?^```$/gm, '').replaceAll(/`[^`\n]*`/g, '');
+      for (const [, target = ''] of prose.matchAll(/\]\(([^)\s]+)\)/g)) {
+        if (/^([a-z]+:|#)/.test(target)) continue;
+        const file = join(dirname(page), target.split('#')[0] ?? '').replace(/\/$/, '');
+        if (!there.some((one) => one === file || one.startsWith(`${file}/`))) dead.push(`${page}: ${target}`);
+      }
+    }
+    expect(dead).toEqual([]);
   });
 
   test('no file of it names a place of the machine that built it', async () => {
