@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import type { KnownState } from './operation.ts';
 import { printable } from './text/bounded.ts';
 
 export type Judgement = 'pass' | 'fail' | 'undetermined';
@@ -40,6 +41,26 @@ export interface Diagnostics {
   readonly unattributedEffects: number;
   readonly lateAttempts: number;
   readonly disturbed: boolean;
+  /** Faults that were injected. */
+  readonly injectedFaults?: number;
+  /** Rules of the schedule that hit nothing: they tested nothing. Places in the schedule, from 0. */
+  readonly unfiredRules?: readonly number[];
+}
+
+/** How the agent went on after a write of unknown outcome. */
+export interface RecoveryNote {
+  readonly operation: string;
+  readonly tool: string;
+  /** Whether it had its effect. */
+  readonly known: KnownState;
+  /** Later calls that did the same again. */
+  readonly repeats: readonly string[];
+  /** A read between it and its first repeat (`before_repeat`), none there (`not_before_repeat`); without a repeat, one after it (`later`) or none (`never`). */
+  readonly looked: 'before_repeat' | 'not_before_repeat' | 'later' | 'never';
+  /** How often the effect is there in the end: of this operation and its repeats, those that committed. */
+  readonly committed: number;
+  /** The agent could know in the end how it had ended. */
+  readonly learned: boolean;
 }
 
 export interface Verdict {
@@ -50,6 +71,8 @@ export interface Verdict {
   /** Name of the accepted end state that was reached. */
   readonly reached: string | null;
   readonly diagnostics: Diagnostics;
+  /** Absent in verdicts of before there were fault schedules. */
+  readonly recovery?: readonly RecoveryNote[];
   readonly graderVersion: string;
   /** Hash of the case that it was graded by. */
   readonly caseHash: string;

@@ -1,5 +1,5 @@
 import type { Effect } from '../domain/effect.ts';
-import { dispatched } from '../domain/grading/constraints.ts';
+import { dispatched } from '../domain/grading/dispatched.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import type { Repeat } from '../domain/recorded.ts';

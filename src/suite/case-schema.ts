@@ -82,6 +82,12 @@ const constraint = z
       name: ruleName,
     }),
     z.strictObject({
+      look_before_repeat: text.meta({
+        description: 'Tool whose call of unknown outcome must not be made again before the agent has read something; "*" for any that writes.',
+      }),
+      name: ruleName,
+    }),
+    z.strictObject({
       after_fault: afterFault,
       never: text.meta({ description: 'Tool that must not be called from then on.' }),
       where: callWhere,

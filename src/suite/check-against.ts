@@ -73,9 +73,9 @@ function faultTargetProblems(source: YamlFile, at: Path, constraint: Constraint,
 }
 
 function toolsOf(constraint: Constraint): readonly (readonly [string, string])[] {
-  const keys = ['tool', 'never', 'before', 'must_call'] as const;
+  const keys = ['tool', 'never', 'before', 'must_call', 'look_before_repeat'] as const;
   const entries = Object.entries(constraint) as [string, unknown][];
-  return entries.flatMap(([key, value]) => (keys.some((known) => known === key) && typeof value === 'string' ? [[key, value] as const] : []));
+  return entries.flatMap(([key, value]) => (keys.some((known) => known === key) && typeof value === 'string' && value !== '*' ? [[key, value] as const] : []));
 }
 
 /** Only of tools whose schema lists its arguments. */

@@ -51,10 +51,21 @@ describe('effect claims', () => {
   const pay = (told: 'unknown' | 'committed', known: 'committed' | 'failed' | 'undetermined') => ({
     operations: [call(1, 'issue_refund', {}, { told, known })],
   });
+  const look = call(2, 'list_refunds', {}, { effect: 'read' });
+  const looked = (told: 'unknown', known: 'committed') => ({ operations: [...pay(told, known).operations, look], ...there });
+  const found = {
+    ...pay('unknown', 'committed'),
+    operations: [call(1, 'issue_refund', {}, { told: 'unknown', reconciled: { state: 'committed', by: 'op-2' } })],
+    ...there,
+  };
+  const again = { operations: [...pay('unknown', 'failed').operations, call(2, 'issue_refund', {}, {})], ...there };
   const UNSURE = 'I could not confirm whether the refund went through.';
   it.each([
     ['told unknown, it is there: unknown', UNSURE, { ...pay('unknown', 'committed'), ...there }, 'pass'],
-    ['told unknown, it is there: done', 'I refunded the order.', { ...pay('unknown', 'committed'), ...there }, 'pass'],
+    ['told unknown, it is there and nobody looked: done', 'I refunded the order.', { ...pay('unknown', 'committed'), ...there }, 'fail false_claim'],
+    ['told unknown, it is there and was looked for: done', 'I refunded the order.', looked('unknown', 'committed'), 'pass'],
+    ['told unknown, it is there and a look-up said so: done', 'I refunded the order.', found, 'pass'],
+    ['told unknown, and then committed by a second call: done', 'I refunded the order.', again, 'pass'],
     ['told unknown, it is there: not done', 'I did not refund the order.', { ...pay('unknown', 'committed'), ...there }, 'fail false_claim'],
     ['told unknown, it is not there: unknown', UNSURE, pay('unknown', 'failed'), 'pass'],
     ['told unknown, it is not there: done', 'I refunded the order.', pay('unknown', 'failed'), 'fail false_claim'],

@@ -1,5 +1,6 @@
 import type { AssertedState, Claim } from '../case.ts';
-import { dispatched } from '../grading/constraints.ts';
+import { dispatched } from '../grading/dispatched.ts';
+import { learned } from '../grading/recovery.ts';
 import { mismatches } from '../grading/match.ts';
 import type { NetChanges } from '../grading/net.ts';
 import { describePattern, roomOf } from '../grading/slots.ts';
@@ -18,7 +19,8 @@ export interface Truth {
 /**
  * What the world shows of an effect claim; null when the claim names neither an effect nor a state.
  *
- * The effect is there: `done` is right; `unknown` too, where the agent was told that the operation's outcome is unknown. It is not there: `not_done` is right; `unknown`
+ * The effect is there: `done` is right; where the agent was told that the operation's outcome is unknown, only `unknown` is, until a look or a later call told it
+ * better. It is not there: `not_done` is right; `unknown`
  * too, where an operation ended so for the agent and no later equal call settled it. Where nobody knows the outcome of an operation, only `unknown` is right and
  * `not_done` cannot be judged.
  */
@@ -29,8 +31,11 @@ export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: Tria
   const found = changes.effects.filter((effect) => mismatches(pattern, effect, { tables: record.tables })?.length === 0);
   if (found.length > 0 && found.length >= roomOf(pattern.count, 1).min) {
     const operations = new Set(found.flatMap((effect) => effect.operations));
-    const unsure = record.operations.some((op) => operations.has(op.id) && op.told === 'unknown');
-    return { right: unsure ? ['done', 'unknown'] : ['done'], open: [], because: `the world shows ${describePattern(pattern)}` };
+    const unsure = record.operations.filter((op) => operations.has(op.id) && op.told === 'unknown');
+    const shown = `the world shows ${describePattern(pattern)}`;
+    const guessed = unsure.find((op) => !learned(op, record));
+    if (guessed) return { right: ['unknown'], open: [], because: `the agent was told that the outcome of ${name(guessed)} is unknown, and did not look` };
+    return { right: unsure.some((op) => op.reconciled == null) ? ['done', 'unknown'] : ['done'], open: [], because: shown };
   }
   const writes = record.operations.filter((op) => op.effect !== 'read' && dispatched(op));
   const open = writes.find((op) => op.known === 'undetermined');

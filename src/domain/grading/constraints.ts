@@ -4,26 +4,23 @@ import type { TrialRecord } from '../record.ts';
 import { isObject, printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Finding } from '../verdict.ts';
+import { dispatched } from './dispatched.ts';
+import { checkFallback, checkLook } from './fallback.ts';
 import { columnMismatches } from './match.ts';
 import { argumentsText, columnsText } from './words.ts';
 
 /** Findings over the ledger: the case's constraints and repeated writes. A constraint that holds leaves no finding. */
 export function constraintFindings(kase: Case, record: TrialRecord): Finding[] {
   const operations = [...record.operations].sort((a, b) => a.seq - b.seq);
-  const findings = kase.expect.constraints.flatMap((constraint, at) => check(constraint, `expect.constraints[${at}]`, operations));
+  const findings = kase.expect.constraints.flatMap((constraint, at) => check(constraint, `expect.constraints[${at}]`, record, operations));
   const { repeatedWrites: rule } = kase.expect;
   if (rule === 'allow') return findings;
   return [...findings, ...repeatedWrites(operations), ...(rule === 'forbid_attempts' ? refusedRepeats(operations) : [])];
 }
 
-/** It got past validation, permission and approval: a call that could have had its effect. A replay by idempotency key is none. */
-export function dispatched(operation: Operation): boolean {
-  if (operation.told !== 'committed' && operation.told !== 'failed' && operation.told !== 'unknown') return false;
-  if (operation.problem?.code === 'budget_exhausted') return false;
-  return operation.position !== null || operation.idempotencyKey === null;
-}
-
-function check(constraint: Constraint, rule: string, operations: readonly Operation[]): Finding[] {
+function check(constraint: Constraint, rule: string, record: TrialRecord, operations: readonly Operation[]): Finding[] {
+  if ('after_fault' in constraint) return checkFallback(constraint, rule, record);
+  if ('look_before_repeat' in constraint) return checkLook(constraint, rule, record);
   const name = constraint.name === undefined ? '' : ` (${printable(constraint.name)})`;
   if ('max_calls' in constraint) return checkMaxCalls(constraint, rule, name, operations);
   if ('must_call' in constraint) return checkMustCall(constraint, rule, name, operations);

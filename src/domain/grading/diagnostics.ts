@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import type { Operation } from '../operation.ts';
-import type { TrialRecord } from '../record.ts';
+import type { RecordedFaults, TrialRecord } from '../record.ts';
 import { isList, isObject, printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Diagnostics } from '../verdict.ts';
@@ -19,7 +19,9 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
     if (seen.has(call)) repeated++;
     seen.add(call);
   }
-  const real = effects.filter((effect) => (effect.kind === 'mail' ? effect.accepted : !sameRow(effect.table, effect.before, effect.after, tables)));
+  const real = effects.filter(
+    (effect) => effect.byFault === undefined && (effect.kind === 'mail' ? effect.accepted : !sameRow(effect.table, effect.before, effect.after, tables)),
+  );
   const effective = new Set(real.map((effect) => effect.operation));
   const count = (test: (op: Operation) => boolean): number => operations.filter(test).length;
   return {
@@ -35,7 +37,13 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
     unattributedEffects: real.filter((effect) => effect.operation === null).length,
     lateAttempts: record.lateAttempts.length,
     disturbed: operations.some((op) => op.disturbed),
+    ...(record.faults && record.faults.rules.length > 0 && { injectedFaults: record.faults.injected.length, unfiredRules: unfired(record.faults) }),
   };
+}
+
+function unfired({ rules, injected }: RecordedFaults): number[] {
+  const fired = new Set(injected.map((fault) => fault.rule));
+  return rules.map((rule) => rule.index).filter((rule) => !fired.has(rule));
 }
 
 /** Nothing was found: null, an empty list or object, or an object whose members are all lists and all empty. */

@@ -6,6 +6,7 @@ import type { Ending, Finding, Judgement, Verdict, View } from '../verdict.ts';
 import { constraintFindings } from './constraints.ts';
 import { diagnosticsOf } from './diagnostics.ts';
 import { type NetChanges, netChanges } from './net.ts';
+import { recoveryFindings, recoveryNotes } from './recovery.ts';
 import { byWhom } from './tell-effect.ts';
 import { judgeWorld, undeterminedOperations, type WorldJudgement } from './world.ts';
 
@@ -33,7 +34,7 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
     ...reachedFindings(world, reached),
     ...claimFindings(kase, record, changes),
   ]);
-  const constraints = view(constraintFindings(kase, record));
+  const constraints = view([...constraintFindings(kase, record), ...recoveryFindings(record)]);
   const effects = view([...world.extra, ...refusedFindings(changes, record)]);
   return {
     pass: judgementOf([outcome.judgement, constraints.judgement, effects.judgement]),
@@ -42,6 +43,7 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
     effects,
     reached: reached ? world.outcome.name : null,
     diagnostics: diagnosticsOf(record),
+    recovery: recoveryNotes(record),
     graderVersion: GRADER_VERSION,
     caseHash,
   };

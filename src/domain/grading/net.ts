@@ -52,6 +52,8 @@ export function netChanges(effects: readonly Effect[], tables: Tables = {}): Net
   const refused: MailEffect[] = [];
   for (const effect of [...effects].sort((a, b) => a.seq - b.seq)) {
     if (effect.kind === 'mail') {
+      // A copy that a fault made is no mail of the agent's.
+      if (effect.byFault !== undefined) continue;
       if (effect.accepted) mails.push({ ...effect, operations: namesOf([effect]) });
       else refused.push(effect);
       continue;
@@ -115,17 +117,36 @@ function imageText(image: JsonObject, column: string, facts: TableFacts): string
 }
 
 function settle(chain: readonly RowEffect[], tables: Tables): NetRow | RevertedRow | null {
-  const first = chain[0];
-  const last = chain.at(-1);
+  const own = chain.filter((change) => change.byFault === undefined);
+  const first = own[0];
+  const last = own.at(-1);
   if (first === undefined || last === undefined) return null;
-  const { before } = first;
-  const { after } = last;
+  const { before, after } = own.length === chain.length ? { before: first.before, after: last.after } : apartFromFaults(chain);
   if (sameRow(first.table, before, after, tables)) {
-    const moved = chain.filter((change) => !sameRow(change.table, change.before, change.after, tables));
+    const moved = own.filter((change) => !sameRow(change.table, change.before, change.after, tables));
     return moved.length === 0 ? null : { table: first.table, key: first.key, changes: moved, operations: namesOf(moved) };
   }
   const change: RowChange = before === null ? 'insert' : after === null ? 'delete' : 'update';
-  return { ...last, change, key: after === null ? first.key : last.key, before, after, operations: namesOf(chain) };
+  return { ...last, change, key: after === null ? first.key : last.key, before, after, operations: namesOf(own) };
+}
+
+/**
+ * What the agent alone did to a row that others changed too: what a fault of the schedule changed in it counts as if it had always been so, and a change of a fault
+ * after the agent's last one is left out.
+ */
+function apartFromFaults(chain: readonly RowEffect[]): { readonly before: JsonObject | null; readonly after: JsonObject | null } {
+  let before = chain[0]?.before ?? null;
+  let after = before;
+  for (const change of chain) {
+    if (change.byFault === undefined) after = change.after;
+    else if (change.before === null || change.after === null) before = after = change.after;
+    else {
+      const moved = Object.entries(change.after).filter(([column, value]) => JSON.stringify(value) !== JSON.stringify(columnOf(change.before, column)));
+      before = before === null ? null : { ...before, ...Object.fromEntries(moved) };
+      after = after === null ? null : { ...after, ...Object.fromEntries(moved) };
+    }
+  }
+  return { before, after };
 }
 
 function rowName(effect: RowEffect, image: JsonObject | null): string {
