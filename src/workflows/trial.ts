@@ -1,6 +1,7 @@
 import {
   allHandlersFinished,
   CancellationScope,
+  CancelledFailure,
   condition,
   isCancellation,
   log,
@@ -111,7 +112,10 @@ class TrialRun {
       const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
       at = { ...ref, world };
       await this.enter('drive');
-      end = await this.drive(plan, at);
+      const driven = await this.drive(plan, at);
+      // A cancellation answers calls with "unknown", and what an agent makes of that before it is stopped itself is no result.
+      if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the trial was cancelled while its agent acted');
+      end = driven;
       ({ ending, problem } = end);
     } catch (error) {
       ending = isCancellation(error) ? 'cancelled' : 'infra_error';

@@ -1,19 +1,21 @@
 import { describe, expect, inject, it } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
-import type { Root } from '../../src/worker/root.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
-import type { TrialStatus } from '../../src/workflows/messages.ts';
 import { startTestbed } from '../harness/testbed.ts';
-import { blobs, moduleAgent } from './core-trials.ts';
+import { acting, blobs, moduleAgent } from './core-trials.ts';
 
 const script = (ms: number) => ({ kind: 'script', steps: [{ call: 'wait', with: { ms }, as: 'w' }], answer: '${w!state}' });
+
+const WAITS = [1, 2, 3].map(() => ({ tool: 'wait', args: { ms: 60_000 } }));
 
 describe('a trial that is cancelled', () => {
   it.each([
     ['while its agent thinks', moduleAgent('hangs.ts'), 0],
     ['while a call of its script is in flight', script(60_000), 1],
     ['while a call of its agent is in flight', moduleAgent('calls.ts', { calls: [{ tool: 'wait', args: { ms: 60_000 } }] }), 1],
+    // Every call is answered by the cancellation at once: the agent may be done before it is stopped, and has no result all the same.
+    ['while several calls of its agent are in flight', moduleAgent('calls.ts', { together: true, calls: WAITS }), 3],
   ])('%s has one attempt, cancelled, and its world is given back', async (_when, agent, inFlight) => {
     await using testbed = await startTestbed(inject('services'));
     await using suites = await blobs(testbed, 'core-cancel');
@@ -39,19 +41,3 @@ it('a call that a shutdown of the worker stops is asked for and made again, not 
   expect(trials).toMatchObject([{ ending: 'completed', attempt: 1, disturbed: true }]);
   expect((await suites.record(trials[0] as TrialSummary)).messages.at(-1)?.text).toBe('committed');
 });
-
-/** The trial, once its agent acts and so many of its calls are in flight. */
-async function acting(root: Root, inFlight: number): Promise<string> {
-  const deadline = Date.now() + 40_000;
-  while (Date.now() < deadline) {
-    for (const batch of await root.store.batches({})) {
-      for (const trial of await root.store.trials(batch.id)) {
-        if (trial.phase !== 'drive') continue;
-        const status = await root.temporal.workflow.getHandle(trial.id).query<TrialStatus>('status');
-        if (status.inFlight.length === inFlight) return trial.id;
-      }
-    }
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  throw new Error('no trial came so far');
-}

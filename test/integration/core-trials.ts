@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
+import type { Root } from '../../src/worker/root.ts';
+import type { TrialStatus } from '../../src/workflows/messages.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import type { Testbed } from '../harness/testbed.ts';
 
@@ -42,4 +44,20 @@ export async function blobs(testbed: Testbed, salt: string): Promise<Blobs> {
     },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** The trial, once its agent acts and so many of its calls are in flight. */
+export async function acting(root: Root, inFlight: number): Promise<string> {
+  const deadline = Date.now() + 40_000;
+  while (Date.now() < deadline) {
+    for (const batch of await root.store.batches({})) {
+      for (const trial of await root.store.trials(batch.id)) {
+        if (trial.phase !== 'drive') continue;
+        const status = await root.temporal.workflow.getHandle(trial.id).query<TrialStatus>('status');
+        if (status.inFlight.length === inFlight) return trial.id;
+      }
+    }
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  throw new Error('no trial came so far');
 }

@@ -1,0 +1,80 @@
+import { inject } from 'vitest';
+import { run } from '../../src/client/run.ts';
+import { startWorkerProcess } from '../../src/client/worker-process.ts';
+import type { TrialSummary } from '../../src/domain/trial.ts';
+import { startTrialWorker } from '../../src/worker/trial-worker.ts';
+import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { acting, blobs, moduleAgent } from './core-trials.ts';
+
+/** A trial of a kind whose history is of its own shape, run to its end and handed over while its server still has the history. */
+export interface HistoryScenario {
+  readonly name: string;
+  readonly run: (use: (testbed: Testbed, trial: TrialSummary) => Promise<void>) => Promise<void>;
+}
+
+const read = { tool: 'read_text', args: { bytes: 100 } };
+const slow = { tool: 'slow_read', args: {} };
+const write = (body: string) => ({ tool: 'add_note', args: { body } });
+
+/** One for each way in which a trial can go; the name is the beginning of the saved file's. */
+export const HISTORY_SCENARIOS: readonly HistoryScenario[] = [
+  { name: 'reference', run: (use) => deskTrial('reference', use) },
+  { name: 'hasty', run: (use) => deskTrial('hasty', use) },
+  {
+    name: 'parallel',
+    run: (use) => blobTrial(moduleAgent('calls.ts', { together: true, calls: [slow, write('a'), read, write('b'), slow, write('c')] }), {}, use),
+  },
+  {
+    name: 'refused',
+    run: (use) =>
+      blobTrial(
+        moduleAgent('calls.ts', {
+          calls: [{ tool: 'no_such_tool', args: {} }, { tool: 'add_note', args: { text: 1 } }, slow, read, { tool: 'refuse', args: { length: 5 } }],
+        }),
+        { user: { name: 'mara', role: 'agent', tools: ['add_note', 'read_text', 'refuse'] } },
+        use,
+      ),
+  },
+  {
+    name: 'timeout',
+    run: (use) => blobTrial(moduleAgent('tells-problems.ts', { calls: [write('a')], stays: true }), { budget: { wall: '2s' } }, use),
+  },
+  {
+    name: 'cancelled',
+    async run(use) {
+      await using testbed = await startTestbed(inject('services'));
+      await using suites = await blobs(testbed, 'history');
+      const running = suites.run(moduleAgent('calls.ts', { calls: [{ tool: 'wait', args: { ms: 60_000 } }] }), { budget: { wall: '60s' } });
+      await testbed.root.temporal.workflow.getHandle(await acting(testbed.root, 1)).cancel();
+      await use(testbed, await running);
+    },
+  },
+  {
+    name: 'killed',
+    async run(use) {
+      await using testbed = await startTestbed(inject('services'), { worker: false });
+      const { config, root } = testbed;
+      const doomed = await startWorkerProcess({ ...config, failpoints: [{ name: 'tool_wrote_before_commit', hit: 4 }] });
+      const handle = await run(root, { suite: 'support-desk', cases: ['refund-within-policy'], agents: ['reference'], keep: 'never' }, new Promise(() => {}));
+      await doomed.broken.catch(() => {});
+      await using _survivor = await startTrialWorker(root);
+      for await (const event of handle.events()) if (event.type === 'trial') await use(testbed, event);
+    },
+  },
+];
+
+async function deskTrial(agent: string, use: Parameters<HistoryScenario['run']>[0]): Promise<void> {
+  await using testbed = await startTestbed(inject('services'));
+  const { trials } = await testbed.run({ suite: 'support-desk', cases: ['refund-within-policy'], agents: [agent], keep: 'never' });
+  for (const trial of trials) await use(testbed, trial);
+}
+
+async function blobTrial(
+  agent: ReturnType<typeof moduleAgent>,
+  kase: Parameters<Awaited<ReturnType<typeof blobs>>['run']>[1],
+  use: Parameters<HistoryScenario['run']>[0],
+): Promise<void> {
+  await using testbed = await startTestbed(inject('services'));
+  await using suites = await blobs(testbed, 'history');
+  await use(testbed, await suites.run(agent, kase));
+}
