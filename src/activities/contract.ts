@@ -153,6 +153,8 @@ export interface GradeResult {
   readonly constraints: Judgement;
   readonly effects: Judgement;
   readonly why: string | null;
+  /** Faults that were injected, and rules of the schedule that hit nothing. Absent without a schedule. */
+  readonly faults?: { readonly injected: number; readonly unfired: number };
 }
 
 export interface FinishRequest extends AttemptRef {

@@ -23,6 +23,9 @@ export function gradeOf(verdict: Verdict): GradeResult {
     constraints: verdict.constraints.judgement,
     effects: verdict.effects.judgement,
     why: shortened(firstFinding(verdict)),
+    ...(verdict.diagnostics.unfiredRules && {
+      faults: { injected: verdict.diagnostics.injectedFaults ?? 0, unfired: verdict.diagnostics.unfiredRules.length },
+    }),
   };
 }
 
@@ -79,5 +82,6 @@ function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
     durationMs: request.durationMs,
     disturbed: request.disturbed,
     snapshot: request.snapshot,
+    ...(result?.faults && { faults: result.faults }),
   };
 }
