@@ -1,5 +1,5 @@
 import type { MailEffect, MailRecipient } from '../../domain/effect.ts';
-import type { ServiceSession } from '../world.ts';
+import type { RequestFaults, ServiceSession } from '../world.ts';
 import type { OperationAttempt } from './account.ts';
 import { decodeMail } from './decode.ts';
 
@@ -14,13 +14,19 @@ export type RefusalReason =
   /** The connection ended before the final dot. */
   | 'connection_lost'
   | 'message_too_large'
-  | 'header_too_large';
+  | 'header_too_large'
+  /** A fault of the schedule lost it after the final dot. */
+  | 'fault';
 
 /** The party behind one connection: a world's account, and its delivery attempt in progress. */
 export interface Speaker {
   readonly service: ServiceSession;
   readonly operation: OperationAttempt | null;
   open: DeliveryAttempt | null;
+  /** The request of the service that the login began, until its first MAIL. */
+  number: number | null;
+  /** What the fault schedule does to the mail that the last MAIL began. */
+  met: RequestFaults | null;
 }
 
 /** What one MAIL command began, until the server knows how it ended. */
@@ -62,9 +68,9 @@ export class DeliveryAttempt {
     return this.#commands > 0 && [...this.#recipients.values()].every(({ code }) => code >= 400) ? 'recipients' : 'abandoned';
   }
 
-  /** Stores it as accepted. @throws {FencedError} when the world is fenced: nothing is stored. */
-  async accept(speaker: Speaker, raw: Buffer): Promise<{ readonly seq: number }> {
-    return speaker.service.storeMail(await this.#record(speaker, raw, null));
+  /** Stores it as accepted, and copies that a fault rule makes of it. @throws {FencedError} when the world is fenced: nothing is stored. */
+  async accept(speaker: Speaker, raw: Buffer, copies?: { readonly rule: number; readonly count: number }): Promise<{ readonly seq: number }> {
+    return speaker.service.storeMail(await this.#record(speaker, raw, null), copies);
   }
 
   /** Stores it as refused. */

@@ -120,9 +120,13 @@ async function deliver(message: Message, options: WorldMailOptions): Promise<voi
     options.signal?.throwIfAborted();
   };
   // An error of the socket comes as an event, whatever call is waiting.
+  let gone = false;
   let fail: (error: unknown) => void = () => undefined;
   const lost = new Promise<never>((_, reject) => {
-    fail = reject;
+    fail = (error) => {
+      gone = true;
+      reject(error);
+    };
   });
   lost.catch(() => undefined);
   const abort = () => fail(options.signal?.reason);
@@ -150,6 +154,9 @@ async function deliver(message: Message, options: WorldMailOptions): Promise<voi
       const half = Math.floor(message.raw.length / 2);
       yield* pieces(message.raw.subarray(0, half));
       await reach('data');
+      // A connection that ends here is noticed before the final dot can be on its way: then no mail exists.
+      for (let turns = 0; turns < TURNS; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+      if (gone) throw new Error('the connection was lost');
       yield* pieces(message.raw.subarray(half));
       phase = 'final_dot';
     }
@@ -164,6 +171,8 @@ async function deliver(message: Message, options: WorldMailOptions): Promise<voi
 }
 
 const PIECE = 16 * 1024;
+/** Of the event loop, between the halves of a message. */
+const TURNS = 4;
 
 function* pieces(buffer: Buffer): Generator<Buffer> {
   for (let at = 0; at < buffer.length; at += PIECE) yield buffer.subarray(at, at + PIECE);

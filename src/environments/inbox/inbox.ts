@@ -1,12 +1,14 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import type { SMTPServerAddress, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import type { ServiceDirectory } from '../services.ts';
 import { FencedError, WorldGoneError } from '../world.ts';
-import { parseAccount } from './account.ts';
-import { type DeliveryAttempt, mailboxKey, type RefusalReason, type Speaker } from './attempt.ts';
+import type { DeliveryAttempt, RefusalReason, Speaker } from './attempt.ts';
+import { authenticate, checkRecipient, checkSender, collect, messageLimit } from './checks.ts';
 import { InboxServer } from './connection.ts';
 import { headerBytes } from './decode.ts';
+import { atLogin, atRecipient, atSender, confirm, cutsMessage, type Ending, messagePlan, storeAsPlanned } from './faults.ts';
+import { SmtpReply } from './reply.ts';
 
 /** One SMTP server for all worlds. */
 export interface Inbox {
@@ -47,6 +49,9 @@ export interface InboxServerOptions {
  * on 4xx would try for ever); the connection ends without a reply when the database did not answer, since the mail may have been stored and either
  * reply could be a lie.
  *
+ * What a world's fault schedule does to its mails every client of it meets: a refused connection at AUTH, since the world is not known before; the rest at
+ * the command that it concerns.
+ *
  * @throws when the address cannot be listened on.
  */
 export async function startInbox(options: InboxServerOptions): Promise<Inbox & AsyncDisposable> {
@@ -81,8 +86,12 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
       closeTimeout: CLOSE_MS,
       onAuth: (auth, session, done) => {
         authenticate(options.directory, auth.username ?? '', auth.password ?? '')
-          .then((result) => {
-            if (result instanceof SmtpReply) {
+          .then(async (result) => {
+            const ending = result instanceof SmtpReply ? null : await atLogin(result);
+            if (ending !== null) {
+              end(session, ending, done);
+              connectionOf(session)?.close();
+            } else if (result instanceof SmtpReply) {
               log.warn({ user: auth.username, reason: result.message }, 'AUTH refused');
               done(countFailure(session) >= AUTH_FAILURES ? new SmtpReply(421, 'Too many failed AUTH commands') : result);
             } else done(null, { user: result });
@@ -92,8 +101,18 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
             done(new SmtpReply(454, 'Temporary authentication failure'));
           });
       },
-      onMailFrom: (address, session, done) => done(checkSender(address, speakerOf(session), limits)),
-      onRcptTo: (address, session, done) => done(checkRecipient(address, speakerOf(session))),
+      onMailFrom: (address, session, done) => {
+        const speaker = speakerOf(session);
+        const refused = checkSender(address, speaker, limits);
+        if (refused !== null) done(refused);
+        else atSender(speaker).then((ending) => (ending === null ? done() : end(session, ending, done)), fails(session, 'MAIL', done));
+      },
+      onRcptTo: (address, session, done) => {
+        const speaker = speakerOf(session);
+        const refused = checkRecipient(address, speaker);
+        if (refused !== null) done(refused);
+        else atRecipient(speaker, address.address).then((reply) => done(reply), fails(session, 'RCPT', done));
+      },
       onData: (stream, session, done) => {
         const speaker = speakerOf(session);
         const attempt = speaker.open;
@@ -102,9 +121,16 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
           done(new SmtpReply(503, 'Error: need MAIL command'));
           return;
         }
+        // In the turn after the server has asked for the message: so the client has heard that, and not sent all of it.
+        if (cutsMessage(speaker)) process.nextTick(() => hangUp(session));
         void track(
           receive(stream, speaker, attempt).then(
-            (reply) => (typeof reply === 'string' ? done(null, reply) : done(reply)),
+            (reply) => {
+              if (reply === 'cut') connectionOf(session)?._socket.destroy();
+              else if (reply === 'garbage') connectionOf(session)?._socket.end('25');
+              else if (typeof reply === 'string') done(null, reply);
+              else done(reply);
+            },
             (error: unknown) => {
               log.error({ err: error, world: speaker.service.worldId }, 'outcome of a delivery unknown; connection ended without a reply');
               connectionOf(session)?._socket.destroy();
@@ -127,11 +153,32 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
   // A client that resets its connection is an 'error' to the library, and of no interest here.
   server.on('error', (error) => log.debug({ err: error }, 'connection error'));
 
+  /** A reply with which the connection ends, or the end alone. */
+  const end = (session: SMTPServerSession, ending: Ending, done: (error: Error) => void): void => {
+    const connection = connectionOf(session);
+    if (ending === 'cut') connection?._socket.destroy();
+    else done(ending);
+  };
+  const fails = (session: SMTPServerSession, command: string, done: (error: Error) => void) => (error: unknown) => {
+    log.error({ err: error, world: speakerOf(session).service.worldId, command }, 'fault schedule not asked');
+    done(new SmtpReply(451, 'Error: local trouble'));
+  };
+  /** Ends our side; the client's is given a moment to notice. */
+  const hangUp = (session: SMTPServerSession): void => {
+    const socket = connectionOf(session)?._socket;
+    socket?.end();
+    setTimeout(() => socket?.destroy(), HANG_UP_MS).unref();
+  };
   const connectionOf = (session: SMTPServerSession) => [...server.connections].find((connection) => connection.id === session.id);
 
-  async function receive(stream: SMTPServerDataStream, speaker: Speaker, attempt: DeliveryAttempt): Promise<string | SmtpReply> {
+  async function receive(stream: SMTPServerDataStream, speaker: Speaker, attempt: DeliveryAttempt): Promise<string | SmtpReply | 'cut' | 'garbage'> {
     const limit = messageLimit(speaker, limits);
     const { raw, complete, bytes } = await collect(stream, limit, limits.messageBytes * DRAIN_FACTOR);
+    if (cutsMessage(speaker)) {
+      await record(speaker, attempt, 'connection_lost', raw);
+      await confirm(speaker);
+      return 'cut';
+    }
     if (!complete) {
       await record(speaker, attempt, bytes > limit ? 'message_too_large' : 'connection_lost', raw);
       return new SmtpReply(421, 'Error: message not received in full');
@@ -145,8 +192,9 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
       return new SmtpReply(552, `Error: header exceeds the limit of ${limits.headerBytes} bytes`);
     }
     try {
-      const { seq } = await attempt.accept(speaker, raw);
-      return `OK: stored as ${speaker.service.worldId}-${seq}`;
+      const plan = messagePlan(speaker);
+      const seq = await storeAsPlanned(speaker, attempt, raw, plan);
+      return plan?.reply ?? `OK: stored as ${speaker.service.worldId}-${seq ?? 0}`;
     } catch (error) {
       if (error instanceof FencedError) return new SmtpReply(550, 'Error: this world, or this attempt of the operation, is closed; the message is refused');
       if (error instanceof WorldGoneError) return new SmtpReply(550, 'Error: this world no longer exists, the message is refused');
@@ -193,28 +241,10 @@ const INBOX_LIMITS: InboxLimits = {
 const CLOSE_MS = 2_000;
 /** A message too large is read on (so that the client hears 552) up to this many times the largest; then the connection ends. */
 const DRAIN_FACTOR = 4;
+/** Milliseconds in which a client may notice that the connection ends in the middle of its message. */
+const HANG_UP_MS = 500;
 const AUTH_FAILURES = 3;
-const DEFAULT_MESSAGE_BYTES = 1024 * 1024;
 const NOTHING = Buffer.alloc(0);
-
-class SmtpReply extends Error {
-  override readonly name = 'SmtpReply';
-  readonly responseCode: number;
-
-  constructor(responseCode: number, message: string) {
-    super(message);
-    this.responseCode = responseCode;
-  }
-}
-
-async function authenticate(directory: ServiceDirectory, user: string, secret: string): Promise<Speaker | SmtpReply> {
-  const account = parseAccount(user);
-  const service = account === null ? null : await directory.authenticate(account.world, secret);
-  if (account === null || service === null) return new SmtpReply(535, 'Error: Authentication credentials invalid');
-  if (account.operation !== null && !service.trusted) return new SmtpReply(535, 'Error: this secret may not speak for an operation');
-  if (service.environment.inbox === null) return new SmtpReply(535, 'Error: this world has no inbox');
-  return { service, operation: account.operation, open: null };
-}
 
 const failures = new WeakMap<SMTPServerSession, number>();
 
@@ -227,40 +257,4 @@ function countFailure(session: SMTPServerSession): number {
 /** AUTH is required, so every later command has its speaker. */
 function speakerOf(session: SMTPServerSession): Speaker {
   return session.user;
-}
-
-function messageLimit(speaker: Speaker, limits: InboxLimits): number {
-  return Math.min(speaker.service.environment.inbox?.maxBytes ?? DEFAULT_MESSAGE_BYTES, limits.messageBytes);
-}
-
-function checkSender(address: SMTPServerAddress, speaker: Speaker, limits: InboxLimits): SmtpReply | null {
-  const declared = address.args ? Number(address.args.SIZE ?? 0) : 0;
-  const limit = messageLimit(speaker, limits);
-  return declared > limit ? new SmtpReply(552, `Error: message exceeds the limit of ${limit} bytes`) : null;
-}
-
-function checkRecipient(address: SMTPServerAddress, speaker: Speaker): SmtpReply | null {
-  const recipients = speaker.service.environment.inbox?.recipients ?? 'any';
-  if (recipients === 'any' || recipients.known.some((known) => mailboxKey(known) === mailboxKey(address.address))) return null;
-  return new SmtpReply(550, 'Error: no such mailbox here');
-}
-
-/** Keeps at most `keep` bytes and reads on, up to `drain` bytes. `complete`: the final dot came. */
-async function collect(stream: SMTPServerDataStream, keep: number, drain: number): Promise<{ raw: Buffer; bytes: number; complete: boolean }> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  let complete = true;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      if (bytes < keep) chunks.push(chunk.subarray(0, keep - bytes));
-      bytes += chunk.length;
-      if (bytes > drain) {
-        complete = false;
-        break;
-      }
-    }
-  } catch {
-    complete = false;
-  }
-  return { raw: Buffer.concat(chunks), bytes, complete };
 }

@@ -16,7 +16,9 @@ export interface WorldTicketsOptions {
 /**
  * The world's ticket service as one attempt of an operation uses it. One request, one try, no redirects.
  *
- * @throws {ToolFailure} from `request`: `not_found` (404, 410), `conflict` (409, 412, 423: a fenced world), `invalid` (every other 4xx).
+ * @throws {ToolFailure} from `request`: `not_found` (404, 410), `conflict` (409, 412, 423: a fenced world), `not_permitted` (403), `payload_too_large` (413),
+ * `rate_limited` (429) with the seconds of its `Retry-After`, `invalid` (every other 4xx); `unavailable` for a 503 that says by its problem code that nothing was
+ * done, or that answers a read.
  * @throws {TicketOutcomeUnknownError} from `request`, for everything else: a write may have been done.
  * @throws {TypeError} from `request`, when the path does not begin with `/` or leads to another server.
  */
@@ -38,11 +40,19 @@ export function createWorldTickets(options: WorldTicketsOptions): WorldTickets {
         signal: AbortSignal.any([AbortSignal.timeout(options.timeoutMs ?? 60_000), ...(options.signal ? [options.signal] : [])]),
       });
       if (response.status >= 200 && response.status < 300 && isObject(response.json)) return response.json;
-      if (response.status < 400 || response.status >= 500) {
+      const problem = isObject(response.json) ? response.json : {};
+      // A gateway's 503 does not say whether the request was carried out behind it.
+      const nothingDone = response.status === 503 && (method === 'GET' || problem.code === 'unavailable');
+      if (!nothingDone && (response.status < 400 || response.status >= 500)) {
         throw new TicketOutcomeUnknownError(`${method} ${path}`, new Error(`answered ${response.status}: ${response.text.slice(0, 200)}`));
       }
-      const detail = isObject(response.json) && typeof response.json.detail === 'string' ? response.json.detail : response.text.slice(0, 200);
-      throw new ToolFailure(FAILURES.get(response.status) ?? 'invalid', detail || `the ticket service answered ${response.status}`);
+      const detail = typeof problem.detail === 'string' ? problem.detail : response.text.slice(0, 200);
+      const retryAfterSeconds = retryAfter(response.headers);
+      throw new ToolFailure(
+        FAILURES.get(response.status) ?? 'invalid',
+        detail || `the ticket service answered ${response.status}`,
+        retryAfterSeconds === null ? {} : { retryAfterSeconds },
+      );
     },
   };
 }
@@ -60,12 +70,24 @@ export class TicketOutcomeUnknownError extends Error {
 }
 
 const FAILURES: ReadonlyMap<number, string> = new Map([
+  [403, 'not_permitted'],
   [404, 'not_found'],
   [410, 'not_found'],
   [409, 'conflict'],
   [412, 'conflict'],
   [423, 'conflict'],
+  [413, 'payload_too_large'],
+  [429, 'rate_limited'],
+  [503, 'unavailable'],
 ]);
+
+/** Seconds to wait, from seconds or from a date; a date is held against the `Date` of the reply, which is the clock of whoever wrote both. Null: none, or unreadable. */
+function retryAfter(headers: Headers): number | null {
+  const value = headers.get('retry-after')?.trim() ?? '';
+  if (/^\d{1,9}$/.test(value)) return Number(value);
+  const wait = Date.parse(value) - Date.parse(headers.get('date') ?? '');
+  return Number.isNaN(wait) ? null : Math.max(0, Math.ceil(wait / 1000));
+}
 
 function within(base: string, path: string): string {
   const url = new URL(`${base}${path}`);
@@ -73,11 +95,11 @@ function within(base: string, path: string): string {
   return url.href;
 }
 
-async function answer(url: string, init: RequestInit): Promise<{ status: number; text: string; json: unknown }> {
+async function answer(url: string, init: RequestInit): Promise<{ status: number; text: string; json: unknown; headers: Headers }> {
   try {
     const response = await fetch(url, init);
     const text = await response.text();
-    return { status: response.status, text, json: parseJson(text) };
+    return { status: response.status, text, json: parseJson(text), headers: response.headers };
   } catch (error) {
     throw new TicketOutcomeUnknownError(`${init.method} ${new URL(url).pathname}`, error);
   }

@@ -45,7 +45,9 @@ const TITLES: { readonly [status: number]: string } = {
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',
   423: 'Locked',
+  429: 'Too Many Requests',
   500: 'Internal Server Error',
+  503: 'Service Unavailable',
   504: 'Gateway Timeout',
 };
 

@@ -9,9 +9,10 @@ import { timeout } from 'hono/timeout';
 import type { Logger } from 'pino';
 import type { JsonObject } from '../../domain/json.ts';
 import type { WorldSql } from '../define.ts';
-import { type OperationAttempt, parseOperation } from '../inbox/account.ts';
+import { parseOperation } from '../inbox/account.ts';
 import type { ServiceDirectory } from '../services.ts';
-import { FencedError, type ServiceSession, WorldGoneError } from '../world.ts';
+import { FencedError, WorldGoneError } from '../world.ts';
+import { type App, type Caller, injectFaults, newNames } from './faults.ts';
 import { openApiDocument } from './openapi.ts';
 import { problemOfSqlError, TicketProblem } from './problem.ts';
 import { NewComment, NewTicket, PageQuery, parse, TicketChange, TicketQuery } from './schema.ts';
@@ -42,7 +43,8 @@ export interface TicketServiceOptions {
  * `Authorization: Bearer <world>.<secret>` tells the world; the header `Trialbed-Operation: <id>.<attempt>` the operation, which only the tool secret
  * may name (403 otherwise). Refusals are problem JSON: 400 no JSON or a bad query, 401, 403, 404, 405, 409, 413, 415, 422 a body that does not hold to
  * the schema or the table's rules, 423 a write to a fenced world (permanent, unlike 503: no client should
- * wait for it; the world lists the late attempt), 504.
+ * wait for it; the world lists the late attempt), 504. What a world's fault schedule does to its requests every client of it meets; 401 and 413 are no requests
+ * that it counts.
  *
  * @throws when the address cannot be listened on.
  */
@@ -79,14 +81,6 @@ export async function startTickets(options: TicketServiceOptions): Promise<Ticke
 /** Milliseconds that requests in progress get when the service closes. */
 const CLOSE_MS = 2_000;
 
-interface Caller {
-  readonly session: ServiceSession;
-  readonly operation: OperationAttempt | null;
-  readonly tables: TicketTables;
-}
-
-type App = { Variables: { caller: Caller } };
-
 function ticketApp(options: TicketServiceOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();
   const document = openApiDocument();
@@ -110,32 +104,34 @@ function ticketApp(options: TicketServiceOptions, log: Logger): Hono<App> {
   });
   app.use('/tickets/*', bodyLimit({ maxSize: limit, onError: () => new TicketProblem(413, 'too_large', `a body may have ${limit} bytes`).response() }));
 
+  app.use('/tickets/*', injectFaults(log));
+
   app.get('/tickets', async (c) => {
     const query = parse(TicketQuery, queryOf(c), 400);
-    const page = await run(c, (sql, { tables }) => tables.list(sql, query));
+    const page = await run(c, log, (sql, { tables }) => tables.list(sql, query));
     return c.json({ tickets: page.rows, ...pagination(page, query) });
   });
   app.post('/tickets', async (c) => {
     const ticket = parse(NewTicket, await bodyOf(c), 422);
     const now = await worldNow(c);
-    const created = await run(c, (sql, { tables }) => tables.create(sql, ticket, now));
+    const created = await run(c, log, (sql, { tables }) => tables.create(sql, ticket, now));
     return c.json(created, 201, { location: `/tickets/${encodeURIComponent(String(created.id))}` });
   });
-  app.get('/tickets/:id', async (c) => c.json(await run(c, (sql, { tables }) => tables.get(sql, c.req.param('id')))));
+  app.get('/tickets/:id', async (c) => c.json(await run(c, log, (sql, { tables }) => tables.get(sql, c.req.param('id')))));
   app.patch('/tickets/:id', async (c) => {
     const change = parse(TicketChange, await bodyOf(c), 422);
     const now = await worldNow(c);
-    return c.json(await run(c, (sql, { tables }) => tables.change(sql, c.req.param('id'), change, now)));
+    return c.json(await run(c, log, (sql, { tables }) => tables.change(sql, c.req.param('id'), change, now)));
   });
   app.get('/tickets/:id/comments', async (c) => {
     const query = parse(PageQuery, queryOf(c), 400);
-    const page = await run(c, (sql, { tables }) => tables.comments(sql, c.req.param('id'), query));
+    const page = await run(c, log, (sql, { tables }) => tables.comments(sql, c.req.param('id'), query));
     return c.json({ comments: page.rows, ...pagination(page, query) });
   });
   app.post('/tickets/:id/comments', async (c) => {
     const comment = parse(NewComment, await bodyOf(c), 422);
     const now = await worldNow(c);
-    return c.json(await run(c, (sql, { tables }) => tables.comment(sql, c.req.param('id'), comment, now)), 201);
+    return c.json(await run(c, log, (sql, { tables }) => tables.comment(sql, c.req.param('id'), comment, now)), 201);
   });
   return app;
 }
@@ -152,9 +148,17 @@ async function authenticate(directory: ServiceDirectory, c: Context<App>): Promi
   return { session, operation, tables: new TicketTables(session.environment.tickets) };
 }
 
-async function run<T>(c: Context<App>, work: (sql: WorldSql, caller: Caller) => Promise<T>): Promise<T> {
+async function run<T>(c: Context<App>, log: Logger, work: (sql: WorldSql, caller: Caller) => Promise<T>): Promise<T> {
   const caller = c.get('caller');
-  return caller.session.transact(caller.operation, (sql) => work(sql, caller));
+  const { session, operation } = caller;
+  const bend = c.get('bend');
+  if (bend?.staleAfter != null) return session.readAsOf(bend.staleAfter, (sql) => work(sql, caller));
+  const once = () => session.transact(operation, (sql) => work(sql, caller));
+  const value = await once();
+  // Whoever sent it has the first answer: what becomes of the others is not told to anybody.
+  for (let copy = 0; copy < (bend?.copies ?? 0); copy += 1)
+    await once().catch((error: unknown) => log.info({ err: error, world: session.worldId }, 'a copy of the request was refused'));
+  return value;
 }
 
 async function worldNow(c: Context<App>): Promise<Date> {
@@ -165,13 +169,16 @@ async function worldNow(c: Context<App>): Promise<Date> {
 function queryOf(c: Context<App>): { readonly [name: string]: string } {
   const twice = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
   if (twice !== undefined) throw new TicketProblem(400, 'invalid', `${twice[0]} is given twice`);
-  return c.req.query();
+  return newNames(c, c.req.query()) as { readonly [name: string]: string };
 }
 
 async function bodyOf(c: Context<App>): Promise<unknown> {
   const type = c.req.header('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) throw new TicketProblem(415, 'unsupported_media_type', 'the body must be application/json');
-  const text = await c.req.text();
+  return newNames(c, parseBody(await c.req.text()));
+}
+
+function parseBody(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { StateChange } from '../../domain/case.ts';
-import type { InjectedFault } from '../../domain/fault.ts';
+import { covers, type InjectedFault } from '../../domain/fault.ts';
 import { firstTime } from './clock.ts';
 import { inSys, type Layout } from './layout.ts';
 import type { WorldRow } from './registry.ts';
@@ -60,6 +60,25 @@ export async function setFreeze(client: pg.ClientBase, row: WorldRow, rule: numb
     [rule, freeze.service, freeze.asOf === 'start', atStart, freeze.reads, freeze.forSeconds],
   );
   return rowCount === 1;
+}
+
+/** Counts a tool's read as a request of the database, and triggers what rules on that service say of it. A read of an operation counts once. */
+export async function freezeByRead(client: pg.ClientBase, row: WorldRow, operation: string | null): Promise<void> {
+  const { layout } = row;
+  const rules = (row.lease?.faults ?? []).filter((rule) => typeof rule.on !== 'string' && 'service' in rule.on && rule.on.service === 'database');
+  if (rules.length === 0 || (operation !== null && !(await firstTime(client, layout, `read ${operation}`)))) return;
+  const { rows } = await client.query<{ n: number }>(
+    `INSERT INTO ${inSys(layout, 'counters')} AS c (service, requests) VALUES ('database', 1)
+     ON CONFLICT (service) DO UPDATE SET requests = c.requests + 1 RETURNING requests AS n`,
+  );
+  const position = rows[0]?.n ?? 1;
+  for (const { fault, index, calls } of rules) {
+    if (fault.kind !== 'stale_read' || !covers(calls === undefined ? {} : { calls }, position)) continue;
+    const { asOf, reads = null, forSeconds = null } = fault;
+    if (!(await setFreeze(client, row, index, { service: 'database', asOf, reads, forSeconds }))) continue;
+    const detail = `reads of the tables answer as of ${asOf === 'start' ? 'the start' : 'now'}`;
+    await noteFault(client, layout, { rule: index, kind: fault.kind, on: 'service database', position, operation, detail }, false);
+  }
 }
 
 /** What a read answers as of, and counts it. All reads of one operation are one, so that they answer alike. */

@@ -7,7 +7,7 @@ import { FencedError, type WorldFaults } from '../world.ts';
 import type { Access } from './access.ts';
 import { type Advance, advanceClock, holdLease } from './clock.ts';
 import { NoScheduleError } from './errors.ts';
-import { changeRows, countRead, type Freeze, noteFault, setFreeze, setLimit } from './fault-notes.ts';
+import { changeRows, countRead, type Freeze, freezeByRead, noteFault, setFreeze, setLimit } from './fault-notes.ts';
 import { isoUtc } from './journal.ts';
 import { inSys } from './layout.ts';
 import type { WorldRow } from './registry.ts';
@@ -75,7 +75,10 @@ export class LeasedFaults implements WorldFaults {
 
   async frozen(service: 'database' | 'tickets', operation: string | null): Promise<{ readonly rule: number; readonly seq: number } | null> {
     if (!this.scheduled) return null;
-    return this.inLease((client) => countRead(client, this.row.layout, service, operation));
+    return this.inLease(async (client) => {
+      if (service === 'database') await freezeByRead(client, this.row, operation);
+      return countRead(client, this.row.layout, service, operation);
+    });
   }
 
   async readAsOf<T>(seq: number, work: (sql: WorldSql) => Promise<T>): Promise<T> {

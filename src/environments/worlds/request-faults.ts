@@ -131,7 +131,7 @@ class Decision {
       await this.note(hit);
       await advanceClock(this.client, layout, key, { seconds: Math.min(what.bySeconds, patience) });
       // Nobody waits longer than the production client does.
-      return what.bySeconds > patience ? { ...found, fault: { kind: 'timeout_after_commit', afterMs: 0 } } : null;
+      return what.bySeconds >= patience ? { ...found, fault: { kind: 'timeout_after_commit', afterMs: 0 } } : null;
     }
     if (what.kind === 'timeout_before_commit' || what.kind === 'timeout_after_commit') await advanceClock(this.client, layout, key, { seconds: patience });
     if (!this.request.confirms.has(what.kind)) await this.note(hit);
