@@ -6,6 +6,7 @@ import type { FaultSchedule } from '../domain/fault.ts';
 import type { Json } from '../domain/json.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { SweepReport } from '../environments/world.ts';
+import type { FileProblem } from '../suite/suite.ts';
 
 /** What to run. Everything but `suite` has a default. */
 export interface RunRequest {
@@ -148,6 +149,8 @@ export interface ValidationReport {
   readonly survived: number;
   readonly killRate: number;
   readonly kinds: readonly ValidationKind[];
+  /** What is no fault and yet tests nothing: rules of fault schedules that no reference solution ever meets. */
+  readonly warnings: readonly FileProblem[];
   readonly ok: boolean;
 }
 

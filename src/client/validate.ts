@@ -3,6 +3,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { TrialSummary } from '../domain/trial.ts';
 import { type Mutant, mutantsOf } from '../domain/mutants/mutants.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
+import { idleRules } from '../suite/idle-rules.ts';
 import { contentHash } from '../suite/identity.ts';
 import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
 import type { Root } from '../worker/root.ts';
@@ -79,7 +80,7 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
   } finally {
     options.signal?.removeEventListener('abort', stop);
   }
-  return validationReport(suite.name, cases.length, inOrder(results, variants));
+  return validationReport(suite.name, cases.length, inOrder(results, variants), idleRules(Object.values(suite.schedules), cases));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ValidationKind, ValidationReport, ValidationResult } from './api.ts';
 
 /** Sums up what became of a suite's variants. A pure function. */
-export function validationReport(suite: string, cases: number, results: readonly ValidationResult[]): ValidationReport {
+export function validationReport(suite: string, cases: number, results: readonly ValidationResult[], warnings: ValidationReport['warnings']): ValidationReport {
   const mutants = results.filter((result) => result.variant !== 'reference' && result.variant !== 'do-nothing');
   const counts = countsOf(mutants);
   return {
@@ -14,6 +14,7 @@ export function validationReport(suite: string, cases: number, results: readonly
     survived: counts.survived,
     killRate: counts.made === 0 ? 1 : counts.killed / counts.made,
     kinds: [...Map.groupBy(mutants, kindOf)].map(([kind, ofKind]) => ({ kind, ...countsOf(ofKind), sameEnd: sameEndOf(ofKind) })),
+    warnings,
     ok: results.every((result) => result.ok),
   };
 }

@@ -21,7 +21,7 @@ const result = (over: Partial<ValidationResult>): ValidationResult => ({
 });
 
 function validation(results: readonly ValidationResult[], ok: boolean): ValidationReport {
-  return { ...validationReport('desk', 1, results), ok };
+  return { ...validationReport('desk', 1, results, []), ok };
 }
 
 const RESULTS = [
@@ -50,7 +50,7 @@ describe('validate', () => {
       result({ variant: 'drop:1', explained: 'a later call overwrites it' }),
       result({ variant: 'drop:2', verdict: 'infra_error', ok: false, sameEnd: false, explained: 'a later call overwrites it' }),
     ];
-    const report = validationReport('desk', 1, mutants);
+    const report = validationReport('desk', 1, mutants, []);
     expect(report.kinds).toEqual([
       { kind: 'repeat', made: 3, killed: 3, explained: 0, survived: 0, sameEnd: { made: 2, findings: { refused_repeat: 1, repeated_write: 1 } } },
       { kind: 'drop', made: 2, killed: 0, explained: 1, survived: 1, sameEnd: { made: 1, findings: {} } },
@@ -62,10 +62,21 @@ describe('validate', () => {
   });
 
   test('a terminal that was never told its size shows its tables', async () => {
-    const report = validationReport('desk', 1, [result({ variant: 'drop:1', verdict: 'fail' })]);
+    const report = validationReport('desk', 1, [result({ variant: 'drop:1', verdict: 'fail' })], []);
     const host = new TestHost({ client: { validate: async () => report }, terminal: { columns: 0 } });
     await runCommandLine(['validate', 'desk'], host);
     expect(host.stdout).toMatch(/mutant +made +killed/);
+  });
+
+  test('warns of rules that test nothing, and the suite is valid nevertheless', async () => {
+    const warnings = [{ file: '/suites/desk/faults/lost.yaml', line: 3, column: null, message: 'faults[0]: can never fire', suggestion: null }];
+    const report = { ...validation(RESULTS, true), warnings };
+    const host = new TestHost({ client: { validate: async () => report }, cwd: '/suites' });
+    expect(await runCommandLine(['validate', 'desk'], host)).toBe(0);
+    expect(host.stdout).toContain('warns desk/faults/lost.yaml:3 faults[0]: can never fire');
+    const json = new TestHost({ client: { validate: async () => report } });
+    await runCommandLine(['validate', 'desk', '--json'], json);
+    expect(JSON.parse(json.stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ type: 'summary', warnings });
   });
 
   test('trouble of the test bed is not a verdict on the suite', async () => {

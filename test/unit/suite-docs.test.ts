@@ -25,7 +25,16 @@ function pageFolder(more: { readonly [path: string]: string } = {}): Promise<Fol
 describe('docs/case-files.md', () => {
   test('every block of YAML is named, so that it is tested', () => {
     expect([...page.matchAll(/^```yaml$/gm)]).toHaveLength(blocks.length);
-    expect(Object.keys(files).sort()).toEqual(['agents/careful.yaml', 'agents/fixed.yaml', 'agents/silent.yaml', CASE, 'cases/thanks.yaml', 'suite.yaml']);
+    expect(Object.keys(files).sort()).toEqual([
+      'agents/careful.yaml',
+      'agents/fixed.yaml',
+      'agents/silent.yaml',
+      CASE,
+      'cases/thanks.yaml',
+      'faults/everything.yaml',
+      'faults/lost-reply.yaml',
+      'suite.yaml',
+    ]);
     expect(parts.length).toBeGreaterThanOrEqual(6);
   });
 
@@ -35,6 +44,11 @@ describe('docs/case-files.md', () => {
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['refund-within-policy', 'thanks']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
     expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['do-nothing', 'module', 'script']);
+    expect(suite.defaults.faults).toEqual(['none', 'lost-reply']);
+    const kinds = new Set(suite.schedules['everything']?.schedule.rules.map(({ fault }) => fault.kind));
+    const known = JSON.stringify(schemas().faults).match(/(?<="const":")[a-z_]+/g) ?? [];
+    expect(known.length).toBeGreaterThanOrEqual(17);
+    expect(known.filter((kind) => !page.includes(`\`${kind}\``) || !(kinds as ReadonlySet<string>).has(kind))).toEqual(['timeout_after_commit']);
   });
 
   test.each(parts.map(({ text }) => [text.slice(0, 60).replaceAll('\n', ' '), text]))('this part fits into its case: %s', async (_name, text) => {

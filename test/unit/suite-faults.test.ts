@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkAgainst } from '../../src/suite/check-against.ts';
 import { checkSchedules, type ScheduleFacts } from '../../src/suite/check-schedules.ts';
+import { idleRules } from '../../src/suite/idle-rules.ts';
 import { loadSuite } from '../../src/suite/load-suite.ts';
 import { SuiteFileError } from '../../src/suite/suite.ts';
 import { CASE, folderWith, problemsIn, SUITE } from './suite-fixture.ts';
@@ -217,4 +219,41 @@ describe('a constraint on what the agent falls back to', () => {
       expect.stringMatching(/^expect\.constraints\[0\]\.never: there is no tool "send_mial".*\(send_mail\)$/),
     ]);
   });
+});
+
+test('rules that no reference solution of their cases meets are known', async () => {
+  const two = CASE.replace(
+    'reference:\n  steps:',
+    'reference:\n  steps:\n    - { call: issue_refund, with: { x: 1 }, invalid: true }\n    - { call: get_order, with: { order_id: 7 } }',
+  );
+  const rules = [
+    '{ on: get_order, call: 2, fault: malformed_reply }',
+    '{ on: get_order, calls: { from: 3 }, fault: malformed_reply }',
+    '{ on: issue_refund, calls: [2, 5], fault: malformed_reply }',
+    '{ on: send_mail, fault: smtp_data }',
+    '{ on: { service: inbox }, call: 9, fault: smtp_data }',
+    '{ on: start, fault: stale_read }',
+  ];
+  const text = `faults:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`;
+  await using folder = await folderWith({
+    'cases/two.yaml': two,
+    'faults/all.yaml': null,
+    'faults/it.yaml': text,
+    'faults/refund-only.yaml': `cases: [refund]\n${text}`,
+  });
+  const suite = await loadSuite(folder.path);
+  const found = (cases = suite.cases) =>
+    idleRules(Object.values(suite.schedules), cases).map(
+      ({ file, line, message }) => `${basename(file)}:${line} ${message.replace(/can never fire on a reference solution of its /, '')}`,
+    );
+  expect(found()).toEqual([
+    'it.yaml:3 faults[1]: cases, which calls get_order 2 times at most',
+    'it.yaml:4 faults[2]: cases, which calls issue_refund once at most',
+    'it.yaml:5 faults[3]: cases, which never calls send_mail',
+    'refund-only.yaml:3 faults[0]: case, which calls get_order once at most',
+    'refund-only.yaml:4 faults[1]: case, which calls get_order once at most',
+    'refund-only.yaml:5 faults[2]: case, which calls issue_refund once at most',
+    'refund-only.yaml:6 faults[3]: case, which never calls send_mail',
+  ]);
+  expect(found(suite.cases.filter(({ kase }) => kase.id === 'two')).filter((line) => line.startsWith('refund-only'))).toEqual([]);
 });

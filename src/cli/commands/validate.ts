@@ -15,7 +15,8 @@ export const addValidate: AddCommand = (program, { host, action }) => {
     .summary('test the cases of a suite before they test an agent')
     .description(
       'Run, as real trials, the reference solution of each case (must pass), an agent that does nothing (must fail, unless the case expects nothing), ' +
-        'and mutants of the solution (each must fail). A mutant that passes is a hole in the case and is printed with the line to mend.',
+        'and mutants of the solution (each must fail). A mutant that passes is a hole in the case and is printed with the line to mend. ' +
+        'Fault schedules are checked as well; a rule that no reference solution meets is a warning.',
     )
     .argument('<suite>', 'name of a built-in suite, or path of a suite folder')
     .option('--case <glob>', 'only cases whose id matches (repeatable)', collect)
@@ -70,6 +71,8 @@ function validationLines(report: ValidationReport, { cwd, out }: Host, paint: Pa
   } else {
     lines.push('', casesText);
   }
+  for (const warning of report.warnings)
+    lines.push(`${paint('yellow', 'warns')} ${plainText(`${placeOf(warning.file, warning.line, cwd)} ${warning.message}`)}`);
   lines.push(report.ok ? paint('green', 'the suite is valid') : paint('red', 'the suite is not valid'));
   return lines;
 }
@@ -95,8 +98,12 @@ function isMutant(result: ValidationResult): boolean {
 }
 
 function problemLines(result: ValidationResult, cwd: string): string[] {
-  const near = relative(cwd, result.file);
-  const place = `${near === '' || near.startsWith('..') ? result.file : near}:${result.line ?? 1}`;
+  const place = placeOf(result.file, result.line, cwd);
   const what = isMutant(result) && result.verdict === 'pass' ? `mutant ${result.variant} survives` : `${result.variant} ends ${result.verdict}`;
   return [`  ${place}`, `        ${what}: ${result.description}`, ...(result.why === null ? [] : [`        ${result.why}`])].map((line) => plainText(line));
+}
+
+function placeOf(file: string, line: number | null, cwd: string): string {
+  const near = relative(cwd, file);
+  return `${near === '' || near.startsWith('..') ? file : near}:${line ?? 1}`;
 }
