@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { DEFAULT_RUNTIME } from '../../domain/runtime.ts';
 import { inTransaction, openPool, withClient, withDatabase } from '../hosts/connection.ts';
 import { startContainer } from '../hosts/container.ts';
 import { ensureToolRole, type Host } from '../hosts/host.ts';
@@ -9,8 +10,8 @@ import type { LeaseRequest, LoadedEnvironment, WorldSnapshot } from '../world.ts
 import { type Blueprint, blueprintOf } from './blueprint.ts';
 import { buildContent, createRole } from './build.ts';
 import { catalogueStamp } from './catalogue.ts';
-import { dropSchemas, dropWorld } from './drop.ts';
 import { count } from './counts.ts';
+import { dropSchemas, dropWorld } from './drop.ts';
 import { openDoor } from './fence.ts';
 import { differences, fingerprint } from './fingerprint.ts';
 import { checkGeneration, generationRecord, keepSeedRows } from './generation-record.ts';
@@ -29,9 +30,9 @@ export interface ProvisionContext {
   readonly log: (message: string, details: { readonly [name: string]: unknown }) => void;
   /** Image of worlds of isolation `container`. */
   readonly image: string;
-}
   /** Labels of its containers, beside those of their world. */
   readonly containerLabels: () => Promise<{ readonly [label: string]: string }>;
+}
 
 /** Leases a world to an owner: the one that the owner has, one of the pool, or a new one. */
 export async function provisionWorld(
@@ -57,13 +58,13 @@ async function provisionSchema(
   const { host, failpoint } = context;
   const id = context.id();
   const layout: Layout = { database: WORLDS_DATABASE, schemas: [`w_${id}`], sys: `w_${id}_sys`, role: `w_${id}`, direct: false };
-  const row = await inTransaction(host.admin, async (client) => {
   let made = false;
+  const row = await inTransaction(host.admin, async (client) => {
     await lockOwner(client, lease.owner);
     const known = await worldByOwner(client, lease.owner);
     if (known?.state === 'leased') return known;
-    const world = (await takePooled(context, client, environment.generation)) ?? (await makeSchema(client, id, layout, environment, blueprint, lease));
     made = true;
+    const world = (await takePooled(context, client, environment.generation)) ?? (await makeSchema(client, id, layout, environment, blueprint, lease));
     const epoch = await begin(client, world, lease, snapshot);
     await setLeased(client, world.id, epoch, servicesOf(environment), lease);
     failpoint('world_made_before_leased');
@@ -75,8 +76,8 @@ async function provisionSchema(
     );
     throw error;
   });
-  failpoint('world_leased_before_reply');
   if (made) await count(host.admin, 'made');
+  failpoint('world_leased_before_reply');
   return row;
 }
 
@@ -161,8 +162,8 @@ async function provisionServer(
         return begin(client, built, lease, snapshot);
       });
       await setLeased(host.admin, id, epoch, servicesOf(environment), lease);
-    } catch (error) {
       await count(host.admin, 'made');
+    } catch (error) {
       await dropWorld(host, { ...placeholder, layout }, failpoint).catch((problem: unknown) =>
         context.log('a world that could not be made is left for the sweeper', { world: id, err: problem }),
       );
@@ -247,8 +248,12 @@ async function inDatabase<T>(url: string, work: (client: pg.PoolClient) => Promi
 type PooledWorld = Pick<WorldRow, 'id' | 'layout' | 'tables' | 'sequences'>;
 
 function servicesOf(environment: LoadedEnvironment): WorldRow['services'] {
-  const { services } = environment.environment;
-  return { inbox: services?.inbox ?? null, tickets: services?.tickets ?? null };
+  const { services, runtime } = environment.environment;
+  return {
+    inbox: services?.inbox ?? null,
+    tickets: services?.tickets ?? null,
+    patienceSeconds: runtime?.timeoutSeconds ?? DEFAULT_RUNTIME.timeoutSeconds,
+  };
 }
 
 function requireRow<Row>(row: Row | null, id: string): Row {

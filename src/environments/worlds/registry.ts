@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Case } from '../../domain/case.ts';
+import type { DrawnRule } from '../../domain/fault.ts';
 import type { InboxOptions, TicketsOptions } from '../define.ts';
 import type { Isolation } from '../world.ts';
 import type { Sequences, Tables } from './catalogue.ts';
@@ -20,11 +21,17 @@ export interface WorldRow {
   readonly tool_secret: string | null;
   readonly agent_secret: string | null;
   readonly layout: Layout;
-  readonly services: { readonly inbox: InboxOptions | null; readonly tickets: TicketsOptions | null };
+  readonly services: {
+    readonly inbox: InboxOptions | null;
+    readonly tickets: TicketsOptions | null;
+    /** How long the production client waits for a reply, in seconds of the world's clock. */
+    readonly patienceSeconds?: number;
+  };
   readonly tables: Tables;
   /** Positions after the seed. */
   readonly sequences: Sequences;
-  readonly lease: Pick<Case, 'clock' | 'timezone' | 'state'> | null;
+  /** `faults`: rules of the schedule, drawn; absent without one. */
+  readonly lease: (Pick<Case, 'clock' | 'timezone' | 'state'> & { readonly faults?: readonly DrawnRule[] }) | null;
   readonly container: ContainerRow | null;
   readonly resets: number;
   /** Of the catalogue, when the world was made; null for a world that is never reset. */
@@ -33,19 +40,20 @@ export interface WorldRow {
 
 /** A Postgres of its own: how to find it again, and to stop it. */
 export interface ContainerRow {
+  /** The engine's id of the container. */
   readonly id: string;
   readonly adminUrl: string;
   readonly toolPassword: string;
+  /** The container engine that runs it; missing where that is not known. */
+  readonly engine?: string | null;
 }
 
 export interface Lease {
   readonly owner: string;
-  /** The engine's id of the container. */
   readonly workflowId: string | null;
   readonly leaseMs: number;
   readonly kase: Pick<Case, 'clock' | 'timezone' | 'state'>;
-  /** The container engine that runs it; missing where that is not known. */
-  readonly engine?: string | null;
+  readonly faults?: readonly DrawnRule[];
   readonly toolSecret: string;
   readonly agentSecret: string;
 }
@@ -119,10 +127,12 @@ export async function setBuilt(client: Queryable, id: string, built: Pick<WorldR
 
 /** Gives a world to an owner. @returns the epoch that names the lease. */
 export async function setLeased(client: Queryable, id: string, epoch: number, services: WorldRow['services'], lease: Lease): Promise<void> {
+  const { clock, timezone, state } = lease.kase;
+  const kept: WorldRow['lease'] = { clock, timezone, state, ...(lease.faults?.length ? { faults: lease.faults } : {}) };
   await client.query(
     `UPDATE trialbed.worlds SET state = 'leased', owner = $2, workflow_id = $3, lease_until = now() + $4 * interval '1 millisecond', epoch = $5,
             tool_secret = $6, agent_secret = $7, lease = $8, services = $9, server_started = pg_postmaster_start_time() WHERE id = $1`,
-    [id, lease.owner, lease.workflowId, lease.leaseMs, epoch, lease.toolSecret, lease.agentSecret, JSON.stringify(lease.kase), JSON.stringify(services)],
+    [id, lease.owner, lease.workflowId, lease.leaseMs, epoch, lease.toolSecret, lease.agentSecret, JSON.stringify(kept), JSON.stringify(services)],
   );
 }
 
