@@ -1,6 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { JsonObject } from '../domain/json.ts';
+import { EnvironmentDefinitionError } from '../environments/define.ts';
+import { EnvironmentLoadError } from '../environments/load.ts';
 import type { EnvironmentSource, LoadedEnvironment, World } from '../environments/world.ts';
+import { blueprintOf } from '../environments/worlds/blueprint.ts';
+import { WorldBuildError } from '../environments/worlds/errors.ts';
 import { loadAgent } from '../suite/agent-file.ts';
 import { checkAgainst, checkAgentAgainst } from '../suite/check-against.ts';
 import { readSuiteFiles } from '../suite/load-suite.ts';
@@ -74,28 +78,33 @@ async function environmentOf(
 ): Promise<LoadedEnvironment | null> {
   // That it is not there is told already, with the line of the suite that names it.
   if (!existsSync(suite.environment.file)) return null;
-  const loaded = await loadEnvironment(suite.environment).catch((error: unknown) => addProblem(problems, suite.environment.file, error));
-  if (loaded === null) return null;
+  let loaded: LoadedEnvironment | null = null;
   let tables: World['columns'] | null = null;
   let failure: unknown = null;
   try {
+    loaded = await loadEnvironment(suite.environment);
+    await blueprintOf(loaded);
     tables = (await tablesOf?.(loaded)) ?? null;
   } catch (error) {
     failure = error;
   }
-  const { environment } = loaded;
-  const facts = { environment, ...(tables === null ? {} : { tables }) };
-  problems.push(...checkAgainst(suite, facts), ...checkSchedules(suite, facts));
-  problems.push(...agents.flatMap((agent) => checkAgentAgainst(agent, { environment })));
-  return failure === null ? loaded : addProblem(problems, suite.environment.file, failure);
+  // A pack of which only a file is missing, or wrong, is known well enough for what does not depend on it.
+  const environment = loaded?.environment ?? (failure instanceof EnvironmentLoadError ? failure.environment : null);
+  if (environment !== null) {
+    const facts = { environment, ...(tables === null ? {} : { tables }) };
+    problems.push(...checkAgainst(suite, facts), ...checkSchedules(suite, facts));
+    problems.push(...agents.flatMap((agent) => checkAgentAgainst(agent, { environment })));
+  }
+  if (failure === null) return loaded;
+  if (problems.length === 0) throw failure;
+  problems.push(...packProblems(suite.environment.file, failure));
+  return null;
 }
 
-/** Codes of what a pack says of itself. */
-const OF_PACK = ['environment_load', 'environment_definition', 'world_build'];
-
-function addProblem(problems: FileProblem[], file: string, error: unknown): null {
-  const code: unknown = error instanceof Error && 'code' in error ? error.code : null;
-  if (problems.length === 0 || !(error instanceof Error) || !OF_PACK.some((known) => known === code)) throw error;
-  problems.push({ file, line: null, column: null, message: error.message, suggestion: null });
-  return null;
+/** What a pack says of itself, as problems of its file. @throws what is of another kind. */
+function packProblems(file: string, failure: unknown): readonly FileProblem[] {
+  const problem = (message: string): FileProblem => ({ file, line: null, column: null, message, suggestion: null });
+  if (failure instanceof EnvironmentLoadError) return failure.problems.map(problem);
+  if (failure instanceof EnvironmentDefinitionError || failure instanceof WorldBuildError) return [problem(failure.message)];
+  throw failure;
 }

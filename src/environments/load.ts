@@ -17,10 +17,17 @@ export class EnvironmentLoadError extends Error {
   override readonly name = 'EnvironmentLoadError';
   readonly code = 'environment_load';
   readonly file: string;
+  /** Without the name of the environment. */
+  readonly problems: readonly string[];
+  /** What the pack defines, where only files that it names are missing. */
+  readonly environment: Environment | null;
 
-  constructor(file: string, problem: string, options?: ErrorOptions) {
-    super(`environment ${shownPath(file)}: ${problem}`, options);
+  constructor(file: string, problem: string | readonly string[], options: ErrorOptions & { readonly environment?: Environment } = {}) {
+    const problems = typeof problem === 'string' ? [problem] : problem;
+    super(`environment ${shownPath(file)}: ${problems.join('; ')}`, options);
     this.file = file;
+    this.problems = problems;
+    this.environment = options.environment ?? null;
   }
 }
 
@@ -37,7 +44,7 @@ export async function loadEnvironment(source: EnvironmentSource): Promise<Loaded
   await requireSameCode(file);
   const environment = await define(file, source.options);
   const missing = missingFiles(environment);
-  if (missing.length > 0) throw new EnvironmentLoadError(file, missing.join('; '));
+  if (missing.length > 0) throw new EnvironmentLoadError(file, missing, { environment });
   const toolSchemas = environment.tools.map((tool) => schemaOf(environment, tool));
   const policy = await policyText(file, environment.policy);
   const generation = await generationOf({ file, options: source.options, environment, toolSchemas, policy });

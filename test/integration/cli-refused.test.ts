@@ -57,6 +57,7 @@ describe('what is refused before any service is asked', () => {
   test.each<[string, readonly string[], RegExp]>([
     ['a suite that is not there', ['run', 'suport-desk'], /there is no suite here; .*did you mean "support-desk"/],
     ['the same of validate', ['validate', './nope'], /nope: there is no suite here/],
+    ['a case in the place of its suite', ['run', 'cases/refund.yaml'], /cases\/refund\.yaml: this is a case; .*--case refund/],
     ['an agent that is not there', ['run', '.', '--agent', './nope.yaml'], /there is no agent "\.\/nope\.yaml"/],
     ['a case that is not there', ['run', '.', '--case', 'refnd'], /no case matches "refnd" \(did you mean "refund"\?\)/],
     ['the same of validate', ['validate', '.', '--case', 'refnd'], /no case matches "refnd"/],
@@ -70,6 +71,13 @@ describe('what is refused before any service is asked', () => {
     expect(stderr).toMatch(message);
     expect(code).toBe(2);
     expect(existsSync(join(desk.path, '.trialbed'))).toBe(false);
+  });
+
+  test('a seed that cannot be read', async () => {
+    await using desk = await deskWith({ 'data/orders.csv': 'id,total\n1007\n' });
+    const { code, stderr } = command(desk.path, 'run', '.');
+    expect(stderr).toBe('error: seed data/orders.csv:2: Invalid Record Length: columns length is 2, got 1 on line 2\n');
+    expect(code).toBe(2);
   });
 
   test('what is right goes on to the services', async () => {
@@ -92,11 +100,13 @@ reference:
     - { call: issue_refund, with: { order_id: six, amount: "\${order.total}" } }
   answer: Done.
 `,
+      'data/orders.csv': null,
+      'data/order.csv': 'id,total\n',
       'agents/probe.yaml': 'kind: script\nsteps: [{ call: get_ordr, with: {} }]\nanswer: Done.\n',
     });
     const { code, stderr } = command(desk.path, 'validate', '.');
     expect(stderr.split('\n').map((line) => line.replace(/ \(did you.*|;.*/, ''))).toEqual([
-      'error: 7 problems in files:',
+      'error: 8 problems in files:',
       'cases/broken.yaml:2:1: not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
       'cases/other.yaml:1:1: expect: expected "outcomes": the end states that are accepted',
       'cases/other.yaml:4:1: unknown key "expct"',
@@ -104,6 +114,7 @@ reference:
       'cases/refund.yaml:1:1: user.role: there is no role "agnt"',
       'cases/refund.yaml:8:47: reference.steps[1].with.order_id: expected a number, found "six"',
       'agents/probe.yaml:2:17: steps[0].call: there is no tool "get_ordr"',
+      'pack.ts: seed[0] of table orders names data/orders.csv, which is not there (there is data/order.csv)',
       '',
     ]);
     expect(code).toBe(2);
