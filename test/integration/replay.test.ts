@@ -91,7 +91,7 @@ describe.skipIf(process.env.TRIALBED_SAVE_HISTORIES)('saved histories of earlier
 async function save(scenario: string, trial: string, json: string): Promise<void> {
   await mkdir(SAVED, { recursive: true });
   for (const file of await readdir(SAVED)) if (file.startsWith(`${scenario}.`)) await rm(join(SAVED, file));
-  await writeFile(join(SAVED, `${scenario}.${trial}.json`), `${json.replace(/("(?:identity|workerIdentity|stickyTaskQueue)": ?)"[^"]*"/g, '$1"worker"')}\n`);
+  await writeFile(join(SAVED, `${scenario}.${trial}.json`), `${json.replace(/"\d+@[^"]*"/g, '"worker"')}\n`);
 }
 
 function workflowIdOf(file: string): string {
