@@ -63,6 +63,43 @@ export type FaultKind = Fault['kind'];
 /** Kinds that a service injects, so that any client of it meets them. On a tool they hit what that tool's call sends to the service. */
 export const SERVICE_KINDS: ReadonlySet<FaultKind> = new Set(['smtp_connect', 'smtp_recipient', 'smtp_data', 'smtp_final_dot']);
 
+/** What each service can inject. A rule of another kind does nothing to it. `database`: of its reads only the age can be wrong. */
+export const KINDS_OF_SERVICE: { readonly [service in FaultService]: ReadonlySet<FaultKind> } = {
+  inbox: new Set<FaultKind>([
+    'rate_limited',
+    'unavailable',
+    'timeout_before_commit',
+    'timeout_after_commit',
+    'slow',
+    'concurrent_change',
+    'conflicting_records',
+    'duplicate_delivery',
+    'permission_revoked',
+    'malformed_reply',
+    'payload_too_large',
+    'smtp_connect',
+    'smtp_recipient',
+    'smtp_data',
+    'smtp_final_dot',
+  ]),
+  tickets: new Set<FaultKind>([
+    'rate_limited',
+    'unavailable',
+    'timeout_before_commit',
+    'timeout_after_commit',
+    'slow',
+    'stale_read',
+    'concurrent_change',
+    'conflicting_records',
+    'duplicate_delivery',
+    'permission_revoked',
+    'schema_changed',
+    'malformed_reply',
+    'payload_too_large',
+  ]),
+  database: new Set<FaultKind>(['stale_read']),
+};
+
 /** Kinds that stay in force once they were triggered. */
 export const LASTING_KINDS: ReadonlySet<FaultKind> = new Set(['permission_revoked', 'schema_changed']);
 

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { covers, type DrawnRule, type Fault, type FaultKind, LASTING_KINDS, targetText } from '../../domain/fault.ts';
+import { covers, type DrawnRule, type Fault, KINDS_OF_SERVICE, LASTING_KINDS, targetText } from '../../domain/fault.ts';
 import { inTransaction } from '../hosts/connection.ts';
 import { type RequestFaults, type ServiceRequest, WorldGoneError } from '../world.ts';
 import type { Access } from './access.ts';
@@ -8,42 +8,6 @@ import { changeRows, countRead, hitsOf, noteFault, setFreeze, setLimit } from '.
 import { isoUtc } from './journal.ts';
 import { inSys } from './layout.ts';
 import type { WorldRow } from './registry.ts';
-
-/** What each service can inject. A rule of another kind does nothing to it. */
-const KINDS: { readonly [service in ServiceRequest['service']]: ReadonlySet<FaultKind> } = {
-  inbox: new Set<FaultKind>([
-    'rate_limited',
-    'unavailable',
-    'timeout_before_commit',
-    'timeout_after_commit',
-    'slow',
-    'concurrent_change',
-    'conflicting_records',
-    'duplicate_delivery',
-    'permission_revoked',
-    'malformed_reply',
-    'payload_too_large',
-    'smtp_connect',
-    'smtp_recipient',
-    'smtp_data',
-    'smtp_final_dot',
-  ]),
-  tickets: new Set<FaultKind>([
-    'rate_limited',
-    'unavailable',
-    'timeout_before_commit',
-    'timeout_after_commit',
-    'slow',
-    'stale_read',
-    'concurrent_change',
-    'conflicting_records',
-    'duplicate_delivery',
-    'permission_revoked',
-    'schema_changed',
-    'malformed_reply',
-    'payload_too_large',
-  ]),
-};
 
 /** One rule as it meets one request. */
 interface Hit {
@@ -161,7 +125,7 @@ class Decision {
     const { client, row, request } = this;
     const rules = row.lease?.faults ?? [];
     const fits = (rule: DrawnRule) =>
-      KINDS[request.service].has(rule.fault.kind) &&
+      KINDS_OF_SERVICE[request.service].has(rule.fault.kind) &&
       (rule.fault.kind === 'smtp_connect' ? request.phase !== 'rest' : request.phase !== 'connect') &&
       !(request.reads && rule.fault.kind === 'duplicate_delivery');
     const found: Hit[] = [];
