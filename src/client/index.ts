@@ -155,5 +155,6 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
 
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
+export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';
