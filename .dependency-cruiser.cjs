@@ -14,7 +14,7 @@ const layers = {
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['worker/config'],
   worker: ['domain', 'workflows', 'environments', 'store', 'suite', 'activities', 'infra'],
-  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker'],
+  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init'],
   init: ['infra/make-folder'],
   cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };

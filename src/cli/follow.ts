@@ -1,9 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { BatchEvent, BatchHandle, HeldWorlds, RunRequest } from '../client/api.ts';
+import { writeBatchReport } from '../client/report.ts';
 import type { BatchSummary } from '../domain/trial.ts';
-import { collectReport } from '../report/data.ts';
-import { judgeGate } from '../report/gate.ts';
-import { writeReport } from '../report/report.ts';
 import { EXIT } from './exit.ts';
 import { type CommonFlags, type Host, note, settingsOf } from './host.ts';
 import { Interruption } from './interruption.ts';
@@ -36,15 +34,18 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
       for (const line of heldLines(await client.worldsOf(handle.id))) note(host, line);
       return interruption.exit;
     }
-    const summary = flags.minPass === undefined ? finished : { ...finished, gate: judgeGate(finished, { minPass: flags.minPass }) };
-    const data = await collectReport(client, handle.id);
-    const report = await writeReport(reportFolder(host, flags, handle.id), { ...data, summary });
+    const { files, data } = await writeBatchReport(client, {
+      batch: handle.id,
+      folder: reportFolder(host, flags, handle.id),
+      summary: finished,
+      ...(flags.minPass !== undefined && { minPass: flags.minPass }),
+    });
     display.summary(
-      summary,
+      data.summary,
       data.trials.map((trial) => trial.summary),
-      report,
+      files,
     );
-    return exitOf(summary, flags.gate);
+    return exitOf(data.summary, flags.gate);
   } finally {
     display.close();
   }

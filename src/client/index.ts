@@ -3,26 +3,18 @@
  */
 import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
-import { type Environment, readConfig, readSettings } from '../worker/config.ts';
+import { readConfig, readSettings } from '../worker/config.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { BatchWorkers } from './batch-workers.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
+import { type Settings, sourcesOf } from './settings.ts';
 import { startBatch } from './start-batch.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
-
-export interface Settings {
-  /** Variables as in `process.env`; only those that the documentation names are read. Default: those of this process. */
-  readonly env?: Environment;
-  /** Folder of everything that we keep; default `TRIALBED_HOME`, else `.trialbed` in the working folder. */
-  readonly home?: string;
-  /** Progress that takes long: starting services, downloads. Default: silent. */
-  readonly log?: (line: string) => void;
-}
 
 /**
  * Connects to the services, starting those that are missing; they stop with the last process that uses them unless `trialbed up` keeps them.
@@ -30,10 +22,10 @@ export interface Settings {
  * @throws {ConfigError} for variables that cannot be used, and an error of `infra` that says what is missing and how to get it.
  */
 export async function connect(settings: Settings = {}): Promise<Trialbed> {
-  const env = { ...(settings.env ?? process.env), ...(settings.home === undefined ? {} : { TRIALBED_HOME: settings.home }) };
-  const lease = await acquireServices(readSettings(env), settings.log ? { progress: settings.log } : {});
+  const { env, place } = sourcesOf(settings);
+  const lease = await acquireServices(readSettings(env, place), settings.log ? { progress: settings.log } : {});
   try {
-    const root = await createRoot(readConfig(env, lease.endpoints));
+    const root = await createRoot(readConfig(env, lease.endpoints, place));
     return trialbedOver(root, () => lease.release(), { notes: lease.notes, ...(settings.log ? { log: settings.log } : {}) });
   } catch (error) {
     await lease.release();
@@ -81,23 +73,24 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (!trial) throw new NotFoundError(`there is no trial ${id}; \`trialbed ps BATCH\` lists a batch's trials`);
       const kase = await store.caseDocument(trial.caseHash);
       if (!kase) throw new NotFoundError(`the case of trial ${trial.id} is not in the store`);
-      const [attempts, record, messages, verdicts] = await Promise.all([
+      const [schedule, attempts, record, messages, verdicts] = await Promise.all([
+        trial.scheduleHash === null ? null : store.scheduleDocument(trial.scheduleHash),
         store.attempts(trial.id),
         store.record(trial.id, trial.attempt),
         store.messages(trial.id, trial.attempt),
         store.verdicts(trial.id),
       ]);
-      return { trial, kase: kase.kase, attempts, record, messages, verdicts };
+      return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, messages, verdicts };
     },
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     sweep: (options = {}) => sweep(root, options),
-    async [Symbol.asyncDispose]() {
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
       return { held, containers, outlive: root.config.worldHosts.some(({ kind }) => kind !== 'container') };
     },
+    async [Symbol.asyncDispose]() {
       closing.abort(new ClosedError('the client was closed'));
       // What ends may have begun something that must end too, such as a batch that was still being prepared.
       while (work.size > 0) await Promise.allSettled(work);
@@ -106,11 +99,11 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     },
   };
 
-  function untilClosed<T>(promise: Promise<T>): Promise<T> {
   function tellNotes(): void {
     for (const note of untold.splice(0)) say(note);
   }
 
+  function untilClosed<T>(promise: Promise<T>): Promise<T> {
     const settled = promise.finally(() => work.delete(settled));
     work.add(settled);
     return settled;
@@ -123,9 +116,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
 
   async function startOnWorker(request: RunRequest): Promise<BatchHandle> {
     closing.signal.throwIfAborted();
-    const { batch, resumed } = await prepareBatch(root, request);
     tellNotes();
     if (request.isolation === 'container') await requireContainers(root.config.postgresImage, say);
+    const { batch, resumed } = await prepareBatch(root, request);
     closing.signal.throwIfAborted();
     const worker = await workers.start(batch).catch(async (error: unknown) => {
       await store.setBatchState(batch.id, 'interrupted').catch(() => {});
@@ -148,8 +141,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
 
   async function validateOnWorkers(suite: string, options: Parameters<Trialbed['validate']>[1]): Promise<ValidationReport> {
     await using owned = new AsyncDisposableStack();
-    return await validate(root, suite, { ...options, signal: closing.signal }, async (batch) => owned.use(await workers.start(batch)));
     tellNotes();
+    return await validate(root, suite, { ...options, signal: closing.signal }, async (batch) => owned.use(await workers.start(batch)));
   }
 }
 
@@ -158,3 +151,11 @@ export { ClosedError, NotFoundError } from './api.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';
+export type { Settings } from './settings.ts';
+export { type BatchReport, type ReportOptions, writeBatchReport } from './report.ts';
+export { doctor, down, type KeptServices, up } from './services.ts';
+export { work, type WorkOptions } from './work.ts';
+export { initProject } from '../init/init.ts';
+export { schemas } from '../suite/json-schema.ts';
+export { importTauBench } from '../suite/import-tau-bench.ts';
+export { importWorkbench } from '../suite/import-workbench.ts';

@@ -14,8 +14,8 @@ export const addDoctor: AddCommand = (program, { host, action }) => {
     )
     .action(
       action(async (flags: CommonFlags) => {
-        const [{ diagnose }, { readSettings }] = await Promise.all([import('../../infra/doctor.ts'), import('../../worker/config.ts')]);
-        const report = await diagnose(readSettings(host.env, placeOf(host, flags)));
+        const { doctor } = await import('../../client/services.ts');
+        const report = await doctor({ ...placeOf(host, flags), env: host.env });
         if (flags.json) {
           printJson(host, { type: 'doctor', ...report });
         } else {

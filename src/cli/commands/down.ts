@@ -15,13 +15,8 @@ export const addDown: AddCommand = (program, { host, action }) => {
     .option('--force', 'stop them under their users, whose trials end as infrastructure errors or wait for the next start')
     .action(
       action(async (flags: CommonFlags & { readonly force?: true }) => {
-        const [{ down }, { arrange }, { readSettings }] = await Promise.all([
-          import('../../infra/services.ts'),
-          import('../../infra/plan.ts'),
-          import('../../worker/config.ts'),
-        ]);
-        const settings = readSettings(host.env, placeOf(host, flags));
-        const report = await down(settings, { force: flags.force === true, allGiven: arrange(settings).allGiven });
+        const { down } = await import('../../client/services.ts');
+        const report = await down({ ...placeOf(host, flags), env: host.env, force: flags.force === true });
         if (flags.json) {
           printJson(host, { type: 'down', ...report });
           return EXIT.ok;

@@ -14,8 +14,8 @@ export const addUp: AddCommand = (program, { host, action }) => {
     )
     .action(
       action(async (flags: CommonFlags) => {
-        const [{ up }, { readSettings }] = await Promise.all([import('../../infra/services.ts'), import('../../worker/config.ts')]);
-        const { endpoints, temporalUi, notes } = await up(readSettings(host.env, placeOf(host, flags)), { progress: (line) => note(host, line) });
+        const { up } = await import('../../client/services.ts');
+        const { endpoints, temporalUi, notes } = await up({ ...placeOf(host, flags), env: host.env, log: (line) => note(host, line) });
         const worlds = endpoints.worldHosts.map(({ name, kind, adminUrl }) => ({ name, kind, url: withoutSecrets(adminUrl) }));
         const { address, namespace } = endpoints.temporal;
         if (flags.json) {

@@ -13,26 +13,23 @@ export const addWorker: AddCommand = (program, { host, action }) => {
     )
     .action(
       action(async (flags: CommonFlags) => {
-        const { acquireServices, readConfig, readSettings, runSharedWorker } = await parts();
+        const { work } = await parts();
         const stop = new AbortController();
         using _signals = host.onSignal((signal) => {
           if (stop.signal.aborted) return host.kill(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
           note(host, 'stopping: no more work is taken (the same signal again ends at once)');
           stop.abort();
         });
-        const place = placeOf(host, flags);
-        const lease = await acquireServices(readSettings(host.env, place), { progress: (line) => note(host, line) });
-        try {
-          const config = readConfig(host.env, lease.endpoints, place);
-          const ready = (): void => {
-            note(host, `worker ready on task queues ${config.taskQueue}-BATCH of ${config.temporal.address}`);
-            if (flags.json)
-              printJson(host, { type: 'worker', state: 'ready', taskQueue: config.taskQueue, temporal: config.temporal.address, pid: process.pid });
-          };
-          await runSharedWorker(config, { signal: stop.signal, ready });
-        } finally {
-          await lease.release();
-        }
+        await work({
+          ...placeOf(host, flags),
+          env: host.env,
+          log: (line) => note(host, line),
+          signal: stop.signal,
+          onReady: ({ taskQueue, temporal }) => {
+            note(host, `worker ready on task queues ${taskQueue}-BATCH of ${temporal}`);
+            if (flags.json) printJson(host, { type: 'worker', state: 'ready', taskQueue, temporal, pid: process.pid });
+          },
+        });
         if (flags.json) printJson(host, { type: 'worker', state: 'stopped' });
         return EXIT.ok;
       }),
@@ -45,10 +42,5 @@ export const addWorker: AddCommand = (program, { host, action }) => {
  * is in a function that has a `using`.
  */
 async function parts() {
-  const [{ acquireServices }, { readConfig, readSettings }, { runSharedWorker }] = await Promise.all([
-    import('../../infra/services.ts'),
-    import('../../worker/config.ts'),
-    import('../../worker/shared-worker.ts'),
-  ]);
-  return { acquireServices, readConfig, readSettings, runSharedWorker };
+  return await import('../../client/work.ts');
 }
