@@ -9,6 +9,8 @@ const NEEDED = 24;
 
 if (major(process.versions.node) >= NEEDED) {
   const { main } = await import('../dist/cli/main.js');
+  // The older Node that started us was killed: nobody waits for us any more, and we end as on Ctrl-C.
+  if (process.connected) process.once('disconnect', () => process.kill(process.pid, 'SIGINT'));
   await main();
 } else {
   runWith(newerNode());
@@ -34,7 +36,8 @@ function newerNode() {
 }
 
 function runWith(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  // The fourth is a channel that breaks when this process ends, in whatever way.
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   // The terminal sends Ctrl-C to both of us: the child decides, and we end as it does.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));

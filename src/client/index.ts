@@ -7,6 +7,7 @@ import { readConfig, readSettings } from '../worker/config.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { BatchWorkers } from './batch-workers.ts';
+import { asTheyAre } from './driven.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
@@ -52,8 +53,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   return {
     run,
     async results(id) {
-      const batch = await store.batch(id);
-      if (!batch) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
+      const stored = await store.batch(id);
+      if (!stored) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
+      const [batch = stored] = await asTheyAre(store, [stored]);
       const seconds = batch.finishedAt
         ? (Date.parse(batch.finishedAt) - Date.parse(batch.createdAt)) / 1000
         : (Date.now() - Date.parse(batch.createdAt)) / 1000;
@@ -61,7 +63,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       return { batch, trials: await currentSummaries(store, id), summary: await summarise(store, batch, seconds, worlds) };
     },
     async batches(filter = {}) {
-      const rows = await store.batches({ ...(filter.limit === undefined ? {} : { limit: filter.limit }) });
+      const rows = await asTheyAre(store, await store.batches({ ...(filter.limit === undefined ? {} : { limit: filter.limit }) }));
       return filter.running ? rows.filter((row) => row.state === 'running') : rows;
     },
     async trials(id) {

@@ -48,6 +48,7 @@ export function launch(options: LaunchOptions): BatchHandle {
 async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, stop: AbortSignal): Promise<BatchSummary> {
   const { store, batch, resumed } = options;
   const startedAt = performance.now();
+  await using _driving = await patiently(() => store.drive(batch.id));
   await store.setBatchState(batch.id, 'running');
   const all = await store.trials(batch.id);
   const pending = all.filter((row) => !isDone(row.summary));
@@ -181,7 +182,7 @@ function watchPhases(store: Store, batch: string, events: EventQueue<BatchEvent>
       for (const row of await store.trials(batch, { underWay: true })) {
         if (known.get(row.id) === row.phase) continue;
         known.set(row.id, row.phase);
-        events.push({ type: 'phase', trial: row.id, case: row.caseId, agent: row.agentName, phase: row.phase });
+        events.push({ type: 'phase', trial: row.id, case: row.caseId, schedule: row.schedule, agent: row.agentName, phase: row.phase });
       }
     } catch {
       // Progress only: a store that is away for a moment shows in the trials themselves.

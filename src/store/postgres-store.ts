@@ -13,6 +13,7 @@ import {
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
+import { drivenBatches, markDriven } from './driving.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
@@ -51,6 +52,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     batches: (filter = {}) => listBatches(database, filter),
     unfinishedBatch: (manifestHash) => unfinishedBatch(database, manifestHash),
     setBatchState: (id, state) => setBatchState(database, id, state, now()),
+    drive: (id) => markDriven(options.url, id),
+    driven: (ids) => drivenBatches(database, ids),
 
     trials: (batch, filter = {}) => listTrials(database, batch, filter),
     newestTrials: (suite) => newestTrials(database, suite),

@@ -130,6 +130,10 @@ export interface Store extends AsyncDisposable {
   /** The newest batch that is not finished and has this manifest. */
   unfinishedBatch(manifestHash: string): Promise<BatchRow | null>;
   setBatchState(id: string, state: BatchState): Promise<void>;
+  /** Marks the batch as driven by this process until it is disposed, or the process ends in whatever way. */
+  drive(id: string): Promise<AsyncDisposable>;
+  /** Those of the batches that some process drives now. */
+  driven(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   trials(batch: string, filter?: { readonly underWay?: boolean }): Promise<readonly TrialRow[]>;
   /** Of each case, schedule, agent and repetition of a suite the trial that ended last, in whatever batch; cancelled ones do not count. */
