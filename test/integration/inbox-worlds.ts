@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LateAttempt, MailEffect, RowEffect } from '../../src/domain/effect.ts';
+import type { DrawnRule } from '../../src/domain/fault.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { defineEnvironment, type InboxOptions } from '../../src/environments/define.ts';
 import type { ServiceDirectory } from '../../src/environments/services.ts';
@@ -9,7 +10,7 @@ import { createWorlds } from '../../src/environments/worlds/worlds.ts';
 /** Real worlds with two tables for the ticket service, and what a test asks of them. */
 export interface ServiceWorlds extends AsyncDisposable {
   readonly directory: ServiceDirectory;
-  make(inbox?: InboxOptions): Promise<ServiceWorld>;
+  make(inbox?: InboxOptions, faults?: readonly DrawnRule[]): Promise<ServiceWorld>;
 }
 
 export interface ServiceWorld {
@@ -38,13 +39,14 @@ export async function openServiceWorlds(postgresUrl: string): Promise<ServiceWor
   const run = `services-${process.pid}`;
   return {
     directory: worlds,
-    async make(inbox = {}) {
+    async make(inbox = {}, faults = []) {
       const ref = await worlds.provision(environment(inbox), {
         owner: `${run}-${made.length}-${performance.now()}`,
         workflowId: run,
         isolation: 'schema',
         leaseMs: 600_000,
         kase: { clock: '2026-03-02T09:30:00+01:00', timezone: 'Europe/Berlin', state: [] },
+        faults,
       });
       const world = await worlds.open(ref);
       made.push(world);
