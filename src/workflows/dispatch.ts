@@ -35,7 +35,7 @@ export function dispatchCall(at: WorldAttempt, dispatch: Dispatch): Promise<Outc
   if (timeout) return timedOut(request, dispatch, timeout);
   const operate =
     tool.local && faults.length === 0
-      ? proxyLocalActivities<TrialActivities>({ startToCloseTimeout: tool.timeoutMs, retry: { maximumAttempts: 1 } }).operate
+      ? proxyLocalActivities<TrialActivities>({ startToCloseTimeout: tool.timeoutMs, retry: { maximumAttempts: 1 }, summary: summaryOf(dispatch) }).operate
       : proxyActivities<TrialActivities>({
           startToCloseTimeout: tool.timeoutMs,
           heartbeatTimeout: '10 seconds',
