@@ -121,6 +121,18 @@ describe.skipIf(!datasets.met)(skipTitle('results of tau-bench retail', datasets
     expect(report.models.map((model) => model.model)).toEqual(['odd']);
   });
 
+  it('agents that write their calls as text get their reward too', { timeout: 120_000 }, async () => {
+    const asText = (task: number, reward: number, said?: readonly string[]) => {
+      const one = entry(task, goldOf(task), reward, said);
+      return { ...one, traj: one.traj.flatMap(textOf) };
+    };
+    // 10 ends with a hand-over; what 62 wants said counts in an answer, not in a thought.
+    const { report, code } = await regrade([asText(0, 1), asText(10, 1), asText(22, 1), asText(62, 1), asText(62, 0, ['no', '20 hours'])]);
+    expect(sentences(report)).toEqual([]);
+    expect([report.totals.n, report.totals.correct, code]).toEqual([5, 4, 0]);
+    expect(report.calls).toMatchObject({ unreadable: 0, unknownTool: 0, invalidArguments: 0 });
+  });
+
   it('a row that was changed and brought back has its reward, and fails by our rule', { timeout: 120_000 }, async () => {
     const { report, code } = await regrade([entry(62, [...thereAndBack(), ...goldOf(62)], 1)]);
     expect(sentences(report)).toEqual([]);
@@ -193,4 +205,19 @@ function chat(task: Task, calls: readonly Call[], said: readonly string[]): read
     ]),
     { role: 'user', content: '###STOP###' },
   ];
+}
+
+interface ChatMessage {
+  readonly role: string;
+  readonly content: string | null;
+  readonly tool_calls?: readonly { readonly function: { readonly name: string; readonly arguments: string } }[];
+}
+
+/** A message as the original's agents hold it that write their calls into the text. */
+function textOf(message: object): readonly object[] {
+  const { role, content, tool_calls: [call] = [] } = message as ChatMessage;
+  const act = (name: string, args: unknown) => `Thought:\nPerhaps 302.67.\nAction:\n${JSON.stringify({ name, arguments: args })}`;
+  if (role === 'tool') return [{ role: 'user', content: `API output: ${content}` }];
+  if (role !== 'assistant') return [message];
+  return [{ role, content: call ? act(call.function.name, JSON.parse(call.function.arguments)) : act('respond', { content }) }];
 }
