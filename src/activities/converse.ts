@@ -1,6 +1,8 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
-import type { CallResult } from '../environments/agent.ts';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ServiceAccess } from '../domain/agent.ts';
+import type { AgentServices, CallResult } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
 import { callId, operateUpdate } from '../workflows/messages.ts';
 import { checkCallUnder } from './fault-edge.ts';
@@ -42,6 +44,7 @@ export async function converse(
     return await runModuleAgent({
       file: agent.file,
       parameters: agent.parameters,
+      services: await servicesFor(services, world, agent.access ?? []),
       env: environmentOf(agent.env),
       instructions: instructionsOf(context),
       tools: environment.toolSchemas,
@@ -56,4 +59,20 @@ export async function converse(
   } finally {
     clearInterval(beat);
   }
+}
+
+/** Addresses and credentials that the agent's description asks for. They pass to its process alone. */
+async function servicesFor(services: ActivityServices, world: World, access: readonly ServiceAccess[]): Promise<AgentServices> {
+  if (access.length === 0) return {};
+  const { user, agentSecret, sqlUrl } = await world.credentials();
+  const { smtp, tickets } = services.addresses;
+  if (access.includes('sql') && sqlUrl === null) {
+    const message = 'an agent with SQL of its own needs a world with a database of its own: run with --isolation database or container';
+    throw ApplicationFailure.nonRetryable(message, 'AccessNeedsDatabase');
+  }
+  return {
+    ...(access.includes('inbox') && { inbox: { ...smtp, user, password: agentSecret } }),
+    ...(access.includes('tickets') && { tickets: { url: tickets, headers: { authorization: `Bearer ${user}.${agentSecret}` } } }),
+    ...(access.includes('sql') && sqlUrl !== null && { sql: { url: sqlUrl } }),
+  };
 }

@@ -16,12 +16,23 @@ export interface AgentSession {
   readonly tools: readonly ToolSchema[];
   /** `parameters` of the agent's description, as they are. */
   readonly parameters: JsonObject;
+  /** What the agent's description asks for by `access`: services of its world, for clients of its own. What is done through them belongs to no operation. */
+  readonly services: AgentServices;
   /** Calls a tool and waits for what the agent is told of it. Never rejects for what a tool does: read `state`. */
   call(tool: string, args: JsonObject, options?: CallOptions): Promise<CallResult>;
   /** The next message of the user. The first is the request; null when the conversation is over. */
   receive(): Promise<UserMessage | null>;
   /** Answers the user and ends the agent's turn. `data` is the structured answer, where a case asks for one. */
   reply(text: string, data?: JsonObject): Promise<void>;
+}
+
+export interface AgentServices {
+  /** SMTP without TLS, AUTH PLAIN or LOGIN. */
+  readonly inbox?: { readonly host: string; readonly port: number; readonly user: string; readonly password: string };
+  /** JSON over HTTP; `/openapi.json` describes it. The headers hold the bearer token. */
+  readonly tickets?: { readonly url: string; readonly headers: { readonly [name: string]: string } };
+  /** PostgreSQL, as the world's own role. Needs isolation `database` or `container`. */
+  readonly sql?: { readonly url: string };
 }
 
 export interface CallOptions {

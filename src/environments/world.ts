@@ -225,6 +225,8 @@ export interface WorldCredentials {
   readonly user: string;
   readonly toolSecret: string;
   readonly agentSecret: string;
+  /** Connection of the world's own role to its database; null with isolation `schema`, where that role may not log in. */
+  readonly sqlUrl: string | null;
 }
 
 /** What a call looks like when it reaches the door, already checked at the edge. */

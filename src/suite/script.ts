@@ -87,9 +87,18 @@ function parseReference(text: string): Reference {
   const match = /^\$\{([A-Za-z_][A-Za-z0-9_-]*)(?:!(state|problem|operation)|((?:\.[^.}!\s]+)*))\}$/.exec(text);
   const [, step, special, path] = match ?? [];
   if (step === undefined) {
-    throw new ScriptError(text, null, 'is no reference; expected ${step.path.to.value}, ${step!state}, ${step!problem} or ${step!operation} ($${ for the characters themselves)');
+    throw new ScriptError(
+      text,
+      null,
+      'is no reference; expected ${step.path.to.value}, ${step!state}, ${step!problem} or ${step!operation} ($${ for the characters themselves)',
+    );
   }
-  return { text, step, from: special === 'state' || special === 'problem' || special === 'operation' ? special : 'result', path: path ? path.slice(1).split('.') : [] };
+  return {
+    text,
+    step,
+    from: special === 'state' || special === 'problem' || special === 'operation' ? special : 'result',
+    path: path ? path.slice(1).split('.') : [],
+  };
 }
 
 function resolveText(text: string, results: StepResults): Json {

@@ -66,6 +66,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'EnvironmentDefinitionError',
   'WorldBuildError',
   'WorldStateError',
+  'AccessNeedsDatabase',
 ]);
 
 class TrialRun {

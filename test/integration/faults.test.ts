@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
@@ -20,15 +20,20 @@ afterAll(async () => {
 });
 
 /** Runs one trial of the support desk: a script's steps under one rule of a schedule. */
-async function play(
-  name: string,
-  rule: JsonObject | readonly JsonObject[],
-  steps: readonly JsonObject[],
-): Promise<{ readonly trial: TrialSummary; readonly record: TrialRecord }> {
+function play(name: string, rule: JsonObject | readonly JsonObject[], steps: readonly JsonObject[]): Promise<Played> {
+  return playAgent(name, rule, { kind: 'script', steps: [...steps], answer: 'Done.' });
+}
+
+interface Played {
+  readonly trial: TrialSummary;
+  readonly record: TrialRecord;
+}
+
+async function playAgent(name: string, rule: JsonObject | readonly JsonObject[], agent: JsonObject): Promise<Played> {
   const rules = Array.isArray(rule) ? rule : [rule];
   const suite = await writeOneCaseSuite(folder, name, {
     environment: 'support-desk',
-    agent: { kind: 'script', steps: [...steps], answer: 'Done.' },
+    agent,
     faults: { wrong: { faults: rules as JsonObject[] } },
   });
   const { trials } = await testbed.run({ ...suite, faults: ['wrong'], keep: 'never' });
@@ -217,5 +222,39 @@ describe('a bent reply of the schedule', () => {
     expect(JSON.stringify(record.operations[0]?.result)).not.toContain('changed by others');
     expect(JSON.stringify(record.operations[2]?.result)).toContain('changed by others');
     expect(record.effects.filter((effect) => effect.byFault !== undefined)).toMatchObject([{ table: 'orders', byFault: 0 }]);
+  });
+});
+
+describe('a fault of a service', () => {
+  it("is met by an agent's own clients", async () => {
+    const rules = [
+      { on: { service: 'inbox' }, call: 1, fault: 'smtp_final_dot', stored: true, code: 451 },
+      { on: { service: 'tickets' }, call: 1, fault: 'rate_limited', retry_after: 60, attempts: 1 },
+    ];
+    const file = resolve('test/fixtures/agents/own-clients.ts');
+    const { record } = await playAgent('own-clients', rules, { kind: 'module', file, access: ['inbox', 'tickets'] });
+    expect(record.messages.at(-1)?.text.split('\n')).toEqual(['mail 1: 451', 'mail 2: sent', 'ticket 1: 429 60', 'ticket 2: 200', 'no sql']);
+    expect(record.effects).toMatchObject([
+      { kind: 'mail', accepted: true, subject: 'Own mail 1', operation: null },
+      { kind: 'mail', accepted: true, subject: 'Own mail 2', operation: null },
+    ]);
+    expect(record.faults?.injected).toMatchObject([
+      { kind: 'smtp_final_dot', on: 'service inbox', position: 1, operation: null },
+      { kind: 'rate_limited', on: 'service tickets', position: 1, operation: null },
+    ]);
+  });
+
+  it.each([
+    ['smtp_connect', 'failed', 0],
+    ['smtp_recipient', 'failed', 0],
+    ['smtp_data', 'failed', 0],
+    ['smtp_final_dot', 'unknown', 1],
+  ])('%s on a tool leaves its call %s, with %i mails', async (fault, state, mails) => {
+    const { record } = await play(fault, { on: 'send_mail', fault }, [
+      { call: 'send_mail', with: { to: ['anna@example.org'], subject: 'Your order', text: 'It is on its way.' } },
+    ]);
+    expect(record.operations[0]).toMatchObject({ told: state, known: mails === 1 ? 'committed' : 'failed', disturbed: false });
+    expect(record.effects.filter((effect) => effect.kind === 'mail' && effect.accepted)).toHaveLength(mails);
+    expect(record.faults?.injected).toMatchObject([{ kind: fault, operation: 'op-1' }]);
   });
 });

@@ -171,6 +171,7 @@ async function runAgent(desk: Desk, environment: LoadedEnvironment, kase: Case, 
     instructions: `You act for ${kase.permission.user}, whose role is "${kase.permission.role}".\nThe date and time is ${kase.clock} (${kase.timezone}).`,
     tools: environment.toolSchemas,
     parameters,
+    services: {},
     call: (tool, args) => desk.call(tool, args),
     async receive() {
       const text = kase.turns[turn];

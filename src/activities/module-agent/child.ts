@@ -59,6 +59,7 @@ async function run(start: Extract<HostMessage, { type: 'start' }>): Promise<void
     instructions: start.session.instructions,
     tools: start.session.tools as AgentSession['tools'],
     parameters: start.session.parameters as AgentSession['parameters'],
+    services: start.session.services as AgentSession['services'],
     call: (tool, args, options) => ask<CallResult>({ type: 'call', tool, args, idempotencyKey: options?.idempotencyKey ?? null }),
     receive: () => ask<{ turn: number; text: string } | null>({ type: 'receive' }),
     reply: (text, data) => ask<void>({ type: 'reply', text, data: data ?? null }),

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { printable } from '../../domain/text/bounded.ts';
-import type { CallResult } from '../../environments/agent.ts';
+import type { AgentServices, CallResult } from '../../environments/agent.ts';
 import type { ToolSchema } from '../../environments/world.ts';
 import type { ConversationEnd } from '../contract.ts';
 import { Channel } from './channel.ts';
@@ -21,6 +21,7 @@ const MAX_PROBLEM_LENGTH = 4_000;
 export interface ConversationOptions {
   readonly file: string;
   readonly parameters: JsonObject;
+  readonly services: AgentServices;
   readonly instructions: string;
   readonly tools: readonly ToolSchema[];
   /** The user's messages, in order. */
@@ -160,8 +161,8 @@ export class Conversation {
       return;
     }
     this.started = true;
-    const { file, instructions, tools, parameters } = this.options;
-    this.channel.send({ type: 'start', file, session: { instructions, tools, parameters } });
+    const { file, instructions, tools, parameters, services } = this.options;
+    this.channel.send({ type: 'start', file, session: { instructions, tools, parameters, services } });
     // How long a process takes to start is ours; from here on it is the agent's.
     this.resume();
   }

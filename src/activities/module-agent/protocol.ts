@@ -29,6 +29,6 @@ export type HostMessage =
   | {
       readonly type: 'start';
       readonly file: string;
-      readonly session: { readonly instructions: string; readonly tools: readonly unknown[]; readonly parameters: unknown };
+      readonly session: { readonly instructions: string; readonly tools: readonly unknown[]; readonly parameters: unknown; readonly services: unknown };
     }
   | { readonly type: 'answer'; readonly n: number; readonly value: unknown };

@@ -2,6 +2,7 @@ import type { Json } from '../../domain/json.ts';
 import type { TableFacts } from '../../domain/record.ts';
 import { ToolFailure, type WorldSql } from '../define.ts';
 import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
+import { withDatabase } from '../hosts/connection.ts';
 import type { Access } from './access.ts';
 import type { Tables } from './catalogue.ts';
 import { LeasedFaults } from './faults.ts';
@@ -16,6 +17,8 @@ import { type Attempt, claim, isLost, toolTransaction } from './transact.ts';
 /** What a leased world needs of its host. */
 export interface WorldParts {
   readonly access: Access;
+  /** Server that holds the world. */
+  readonly adminUrl: string;
   /** The registry's row while this lease still stands, else null. */
   readonly current: () => Promise<WorldRow | null>;
   readonly release: (reuse: boolean) => Promise<'pooled' | 'dropped'>;
@@ -98,7 +101,15 @@ export class LeasedWorld implements World {
   }
 
   async credentials(): Promise<WorldCredentials> {
-    return { user: this.row.id, toolSecret: this.row.tool_secret ?? '', agentSecret: this.row.agent_secret ?? '' };
+    const { layout } = this.row;
+    const agentSecret = this.row.agent_secret ?? '';
+    return {
+      user: this.row.id,
+      toolSecret: this.row.tool_secret ?? '',
+      agentSecret,
+      // Only the role of a world with a database of its own may log in.
+      sqlUrl: layout.direct ? withDatabase(this.parts.adminUrl, layout.database, { user: layout.role, password: agentSecret }) : null,
+    };
   }
 
   async fence(options: { readonly drainMs: number }): Promise<{ readonly epoch: number }> {

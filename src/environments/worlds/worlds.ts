@@ -119,6 +119,7 @@ class PostgresWorlds implements Worlds {
     }
     return new LeasedWorld(ref, row, {
       access: this.accessOf(host, row),
+      adminUrl: row.container?.adminUrl ?? host.adminUrl,
       current: () => this.current(host, ref),
       release: (reuse) => this.release(host, ref, reuse),
       failpoint: this.config.failpoint,
