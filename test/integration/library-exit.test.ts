@@ -41,8 +41,8 @@ async function program(text: string): Promise<{ readonly code: number | null; re
   }
 }
 
-/** What would keep the process: pipes are its own output. */
-const LINGERING = `JSON.stringify(process.getActiveResourcesInfo().filter((name) => !/^(Pipe|TTY|CloseReq|TickObject|Immediate)/.test(name)))`;
+/** Sockets that are closing need a moment; what is there much later, such as a long poll, would have kept the process. It does not itself. */
+const LINGERING = `setTimeout(() => console.log('still here', process.getActiveResourcesInfo()), 10_000).unref()`;
 
 test('a program that runs a batch, reads its results and closes the client ends by itself, and nothing of ours keeps it', { timeout: 120_000 }, async () => {
   const ended = await program(`
@@ -54,10 +54,10 @@ test('a program that runs a batch, reads its results and closes the client ends 
       const { data } = await writeBatchReport(bed, { batch: batch.id, folder: process.env.TRIALBED_HOME + '/report', summary: await batch.result(), minPass: 0.5 });
       console.log(data.summary.gate, (await bed.results(batch.id)).trials.length);
     }
-    console.log(${LINGERING});
+    ${LINGERING};
   `);
   expect(ended.stderr).toBe('');
-  expect(ended.stdout.trim().split('\n')).toEqual(['pass', 'pass', 'met 2', '[]']);
+  expect(ended.stdout.trim().split('\n')).toEqual(['pass', 'pass', 'met 2']);
   expect(ended.code).toBe(0);
 });
 
@@ -70,15 +70,15 @@ test('a client that is closed while a batch runs interrupts it, takes no more re
     for await (const event of batch.events()) if (event.type === 'trial') break;
     await bed[Symbol.asyncDispose]();
     console.log((await batch.result()).gate, await bed.run(request).catch((error) => error instanceof ClosedError));
-    console.log(${LINGERING});
     {
       await using again = await connect();
       console.log((await again.batches()).map(({ state }) => state).join());
       const resumed = await again.run(request);
       console.log(resumed.resumed, resumed.id === batch.id, (await resumed.result()).passed);
     }
+    ${LINGERING};
   `);
   expect(ended.stderr).toBe('');
-  expect(ended.stdout.trim().split('\n')).toEqual(['not_met true', '[]', 'interrupted', 'true true 12']);
+  expect(ended.stdout.trim().split('\n')).toEqual(['not_met true', 'interrupted', 'true true 12']);
   expect(ended.code).toBe(0);
 });
