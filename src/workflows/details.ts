@@ -24,25 +24,20 @@ export function detailsText({ case: kase, agent, attempt, phase, calls, summary 
   if (calls) {
     items.push(`Calls: ${calls.made} of at most ${calls.budget}`);
     if (calls.inFlight.length > 0) items.push(`In flight: ${calls.inFlight.map((id) => escaped(id, 60)).join(', ')}`);
-    const last = calls.notes.slice(-LISTED);
-    if (last.length > 0) items.push(`Last calls:`, ...last.map((note) => `  ${callText(note)}`));
+    // The UI shows the items of a list below each other, and those of a list within it in one line.
+    items.push(...calls.notes.slice(-LISTED).map((note) => `Call ${callText(note)}`));
   }
   if (summary) {
     items.push(`Ending: ${summary.ending}`, `Verdict: ${summary.pass ?? 'none'}`);
     if (summary.why !== null) items.push(`Why: ${escaped(summary.why, MAX_SENTENCE)}`);
     if (summary.disturbed) items.push('Disturbed: the test bed had to recover an operation');
   }
-  return [`Case **${escaped(kase, 120)}** with agent **${escaped(agent, 120)}**, attempt ${attempt}`, '', ...items.map(listItem)].join('\n');
+  return [`Case **${escaped(kase, 120)}** with agent **${escaped(agent, 120)}**, attempt ${attempt}`, '', ...items.map((item) => `- ${item}`)].join('\n');
 }
 
 function callText(note: OperationNote): string {
   const problem = note.problem === null ? '' : ` (${escaped(note.problem.code, 80)}: ${escaped(note.problem.message, 120)})`;
   return `${escaped(note.id, 60)} ${escaped(note.tool, 80)}: ${escaped(note.told, 40)}${problem}`;
-}
-
-/** Lines of a paragraph run together in Markdown; items of a list do not. */
-function listItem(text: string): string {
-  return text.startsWith('  ') ? `  - ${text.trimStart()}` : `- ${text}`;
 }
 
 /** Foreign text on one line: no markup, HTML or link of it has an effect. */

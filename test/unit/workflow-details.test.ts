@@ -26,9 +26,8 @@ test('a running trial shows where it stands, line by line: what is under way and
       '- Phase: drive',
       '- Calls: 8 of at most 30',
       '- In flight: op-8 send\\_mail',
-      '- Last calls:',
-      ...[3, 4, 5, 6].map((n) => `  - op-${n} get\\_order: committed`),
-      '  - op-7 issue\\_refund: failed (over\\_limit: More than 50 EUR.)',
+      ...[3, 4, 5, 6].map((n) => `- Call op-${n} get\\_order: committed`),
+      '- Call op-7 issue\\_refund: failed (over\\_limit: More than 50 EUR.)',
     ].join('\n'),
   );
 });
