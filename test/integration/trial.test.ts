@@ -144,7 +144,7 @@ describe('an idempotency key', () => {
   });
 
   it('public-05: refuses other arguments and another tool under the same key, without effect', async () => {
-    const mail = { call: 'send_mail', with: { to: ['a@example.org'], subject: 's', text: 't' }, key: 'k1' };
+    const mail = { call: 'send_mail', with: { to: ['a@example.org'], subject: 's', text: 't' }, key: 'k1', invalid: true };
     const trial = await runOne('key-misuse', { kind: 'script', steps: [refund(10, 'k1'), refund(11, 'k1'), mail], answer: 'Done.' });
     const outcomes = await told(trial);
     expect(outcomes.slice(0, 2)).toEqual([
