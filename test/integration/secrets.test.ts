@@ -24,7 +24,7 @@ it('tables of the store, histories, logs and reports hold no secret: not that of
   cleanup.defer(() => {
     delete process.env[VARIABLE];
   });
-  await using testbed = await startTestbed(inject('services'), { worker: false, config: { logLevel: 'trace' } });
+  await using testbed = await startTestbed(inject('services'), { worker: false, config: { logLevel: 'debug' } });
   const { root, config } = testbed;
   await using suites = await blobs(testbed, 'secrets');
   const worker = cleanup.use(await startWorkerProcess(config));
