@@ -117,6 +117,7 @@ describe('blocks', () => {
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['nothing-free', 'smallest-free-room']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
     expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'planner', 'shouter']);
+    expect(Object.keys(suite.schedules)).toEqual(['busy', 'lost-reply', 'somebody-else']);
     const others = named.filter(({ head }) => !head?.startsWith('suite/'));
     expect(others.map(({ head }) => head)).toEqual(['.github/workflows/agent.yml']);
     for (const { text } of others) expect(parse(text)).toHaveProperty('jobs.suite.steps');
@@ -143,7 +144,11 @@ describe('blocks', () => {
       }
     }
     expect(files.length).toBeGreaterThanOrEqual(4);
-    const paths = { 'trialbed/environment': [join(ROOT, 'src', 'environments', 'define.ts')], trialbed: [join(ROOT, 'src', 'client', 'index.ts')] };
+    const paths = {
+      'trialbed/operations': [join(ROOT, 'src', 'workflows', 'operations', 'index.ts')],
+      'trialbed/environment': [join(ROOT, 'src', 'environments', 'define.ts')],
+      trialbed: [join(ROOT, 'src', 'client', 'index.ts')],
+    };
     const compilerOptions = { paths, noEmit: true, typeRoots: [join(ROOT, 'node_modules', '@types')] };
     await writeFile(join(dir, 'tsconfig.json'), JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: [], files }));
     expect(spawnSync(process.execPath, [join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', dir], { encoding: 'utf8' }).stdout).toBe('');
@@ -187,15 +192,18 @@ describe('what the page of grading says of claims', () => {
 });
 
 describe('what is shown is run', { timeout: 300_000 }, () => {
-  test.each(['docs/how-to/first-case.md', 'docs/how-to/batches.md', 'docs/how-to/operating.md'])('%s, from top to bottom', async (name) => {
-    await using folder = await readerFolder(inject('services'));
-    const steps = page(name).blocks.filter(({ mark, head }) => mark === 'run' || head?.startsWith('suite/'));
-    expect(steps.filter(({ mark }) => mark === 'run').length).toBeGreaterThan(0);
-    for (const block of steps) {
-      if (block.mark !== 'run') await folder.write(block.head ?? '', block.text);
-      else succeeded(await folder.shell(await filledIn(folder, block)), block);
-    }
-  });
+  test.each(['docs/how-to/first-case.md', 'docs/how-to/batches.md', 'docs/how-to/operating.md', 'docs/how-to/faults.md'])(
+    '%s, from top to bottom',
+    async (name) => {
+      await using folder = await readerFolder(inject('services'));
+      const steps = page(name).blocks.filter(({ mark, head }) => mark === 'run' || head?.startsWith('suite/'));
+      expect(steps.filter(({ mark }) => mark === 'run').length).toBeGreaterThan(0);
+      for (const block of steps) {
+        if (block.mark !== 'run') await folder.write(block.head ?? '', block.text);
+        else succeeded(await folder.shell(await filledIn(folder, block)), block);
+      }
+    },
+  );
 
   test('docs/how-to/agents.md: its agents act in the project that init writes', async () => {
     await using folder = await readerFolder(inject('services'));

@@ -50,6 +50,20 @@ describe('agents', () => {
     expect(await loadAgent(join(folder.path, 'agents/rules.yaml'), suite)).toEqual(byName);
   });
 
+  test('access to services is part of a module, in whatever order it is written', async () => {
+    const withAccess = (access: string) => ({ ...MODULE, 'agents/rules.yaml': `${MODULE['agents/rules.yaml']}${access}` });
+    const load = async (access: string) => {
+      await using folder = await folderWith(withAccess(access));
+      return await loadAgent('rules', await loadSuite(folder.path));
+    };
+    const both = await load('access: [tickets, inbox]\n');
+    expect(both.spec).toMatchObject({ access: ['inbox', 'tickets'] });
+    expect((await load('access: [inbox, tickets]\n')).hash).toBe(both.hash);
+    expect(new Set([both.hash, (await load('')).hash, (await load('access: [sql]\n')).hash]).size).toBe(3);
+    await expect(load('access: [mail]\n')).rejects.toThrow(/access\[0\]: expected "inbox" or "tickets" or "sql", found "mail"/);
+    await expect(load('access: [sql, sql]\n')).rejects.toThrow(/access: expected each service once/);
+  });
+
   test('a module that was built is found by the name of its source', async () => {
     await using folder = await folderWith({ 'agents/m.yaml': 'kind: module\nfile: ./m.ts\n', 'agents/m.js': '' });
     expect((await loadAgent('m', await loadSuite(folder.path))).spec).toMatchObject({ file: join(folder.path, 'agents/m.js') });
