@@ -66,6 +66,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'config',
   'not_found',
   'nothing_to_run',
+  'agent_access',
   'suite_file',
   'environment_definition',
   'environment_load',

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { loadEnvironment } from '../environments/load.ts';
 import { runFormat } from '../recorded/formats.ts';
+import { requireAccess } from './agent-access.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
 import { readSuite, suiteRequestOf } from './read-suite.ts';
 import { selectCases, selectShard, trialsOf } from './select.ts';
@@ -13,6 +14,7 @@ import { selectSchedules } from './select-schedules.ts';
 export const checks: Checks = {
   async run(request) {
     const { suite, agents } = await readSuite(suiteRequestOf(request), { loadEnvironment });
+    requireAccess(agents, request.isolation ?? 'schema');
     const cases = selectCases(suite.cases, request);
     const trials = trialsOf(cases, selectSchedules(suite, cases, request), agents, request.trials ?? suite.defaults.trials);
     // What failed last is known to the store alone.

@@ -1,6 +1,7 @@
 import type { BatchOptions, BatchRow } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
+import { requireAccess } from './agent-access.ts';
 import { onlyLastFailed } from './last-failed.ts';
 import { openSuite } from './open-suite.ts';
 import { planBatch } from './plan.ts';
@@ -21,6 +22,7 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
 /** The interrupted batch of a request's content, or a new one, with everything stored that its trials need. Nothing runs yet. */
 export async function prepareBatch(root: Root, request: RunRequest): Promise<{ readonly batch: BatchRow; readonly resumed: boolean }> {
   const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
+  requireAccess(agents, optionsOf(request).isolation);
   const cases = selectCases(suite.cases, request);
   const schedules = selectSchedules(suite, cases, request);
   const trialsFor = (repetitions: number) => trialsOf(cases, schedules, agents, repetitions);

@@ -233,7 +233,7 @@ describe('a fault of a service', () => {
     ];
     const file = resolve('test/fixtures/agents/own-clients.ts');
     const { record } = await playAgent('own-clients', rules, { kind: 'module', file, access: ['inbox', 'tickets'] });
-    expect(record.messages.at(-1)?.text.split('\n')).toEqual(['mail 1: 451', 'mail 2: sent', 'ticket 1: 429 60', 'ticket 2: 200', 'no sql']);
+    expect(record.messages.at(-1)?.text.split('\n')).toEqual(['mail 1: 451', 'mail 2: sent', 'ticket 1: 429 60', 'ticket 2: 200']);
     expect(record.effects).toMatchObject([
       { kind: 'mail', accepted: true, subject: 'Own mail 1', operation: null },
       { kind: 'mail', accepted: true, subject: 'Own mail 2', operation: null },
@@ -256,5 +256,22 @@ describe('a fault of a service', () => {
     expect(record.operations[0]).toMatchObject({ told: state, known: mails === 1 ? 'committed' : 'failed', disturbed: false });
     expect(record.effects.filter((effect) => effect.kind === 'mail' && effect.accepted)).toHaveLength(mails);
     expect(record.faults?.injected).toMatchObject([{ kind: fault, operation: 'op-1' }]);
+  });
+});
+
+describe('an agent with SQL of its own', () => {
+  const agent = { kind: 'module', file: resolve('test/fixtures/agents/own-clients.ts'), access: ['sql'] };
+
+  it('needs worlds with a database of their own, and is told before anything runs', async () => {
+    const suite = await writeOneCaseSuite(folder, 'sql-in-schema', { environment: 'support-desk', agent });
+    await expect(testbed.run({ ...suite, keep: 'never' })).rejects.toMatchObject({ code: 'agent_access' });
+  });
+
+  it('has it where they are', async () => {
+    const suite = await writeOneCaseSuite(folder, 'sql-in-database', { environment: 'support-desk', agent });
+    const { trials } = await testbed.run({ ...suite, keep: 'never', isolation: 'database' });
+    expect(trials).toMatchObject([{ ending: 'completed' }]);
+    const messages = await testbed.root.store.messages(trials[0]?.trial ?? '', 1);
+    expect(messages.at(-1)?.text).toBe('role of the world: 1 row written');
   });
 });

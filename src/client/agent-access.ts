@@ -1,0 +1,28 @@
+import type { LoadedAgent } from '../suite/suite.ts';
+import type { BatchOptions } from '../store/store.ts';
+
+/** An agent asks for what its worlds do not have. */
+export class AgentAccessError extends Error {
+  override readonly name = 'AgentAccessError';
+  readonly code = 'agent_access';
+  readonly agent: string;
+
+  constructor(agent: string, message: string) {
+    super(message);
+    this.agent = agent;
+  }
+}
+
+/**
+ * Holds what agents ask for against the worlds that they will get: SQL of one's own needs a database of one's own, since what PostgreSQL has no privilege for
+ * (LISTEN, advisory locks) reaches every schema of a database.
+ *
+ * @throws {AgentAccessError}
+ */
+export function requireAccess(agents: readonly LoadedAgent[], isolation: BatchOptions['isolation']): void {
+  for (const { spec } of agents) {
+    if (isolation === 'schema' && spec.kind === 'module' && spec.access?.includes('sql')) {
+      throw new AgentAccessError(spec.name, `agent ${spec.name} has SQL of its own (access: sql), which needs --isolation database or container`);
+    }
+  }
+}
