@@ -24,7 +24,13 @@ export interface Page {
 /** The pages that a reader of the checkout meets. */
 export async function readPages(): Promise<readonly Page[]> {
   const docs = await readdir(join(ROOT, 'docs'), { recursive: true });
-  const names = ['README.md', 'CHANGELOG.md', 'examples/README.md', ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file))].sort();
+  const names = [
+    'README.md',
+    'CHANGELOG.md',
+    'examples/README.md',
+    'examples/production-workflow/README.md',
+    ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
+  ].sort();
   return Promise.all(
     names.map(async (name) => {
       const text = await readFile(join(ROOT, name), 'utf8');

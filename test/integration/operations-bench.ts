@@ -13,7 +13,7 @@ import type { TestServices } from '../harness/services.ts';
 const newName = customAlphabet('abcdefghjkmnpqrstuvwxyz', 10);
 const quiet = (): void => undefined;
 /** What the worker tells of failures is what these tests provoke. */
-const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
+export const logger = { log: quiet, trace: quiet, debug: quiet, info: quiet, warn: quiet, error: quiet };
 const FIXTURES = fileURLToPath(new URL('../fixtures/operations/', import.meta.url));
 
 /** One operation under way. */
