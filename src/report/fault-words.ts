@@ -38,7 +38,7 @@ function whenText({ on, calls, where, probability }: FaultRule): string {
 function callsText(calls: FaultRule['calls'], unit: string): string {
   if (calls === undefined) return `every ${unit}`;
   if (!('from' in calls)) return calls.length === 1 ? `${unit} ${calls[0]}` : `${unit}s ${calls.join(', ')}`;
-  if (calls.to === undefined) return calls.from === 1 ? `every ${unit}` : `every ${unit} from the ${calls.from}. on`;
+  if (calls.to === undefined) return calls.from === 1 ? `every ${unit}` : `every ${unit} from number ${calls.from}`;
   return calls.from === calls.to ? `${unit} ${calls.from}` : `${unit}s ${calls.from} to ${calls.to}`;
 }
 
@@ -105,7 +105,7 @@ function changesText(changes: readonly StateChange[]): string {
     .join(', ');
 }
 
-/** `90 s` as `1.5 min`: the largest unit in which it is at least one. */
+/** `90` as `1.5 min`: in the largest unit of which it is at least one. */
 function secondsText(seconds: number): string {
   const [unit, size] = UNITS.find(([, least]) => seconds >= least) ?? ['s', 1];
   return `${Number((seconds / size).toFixed(3))} ${unit}`;

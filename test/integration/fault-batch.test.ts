@@ -73,7 +73,7 @@ test('case by schedule by agent by repetition: each trial under its schedule, co
   const client = trialbedOver(testbed.root, async () => {});
   const data = await collectReport(client, summary.batch);
   expect(data.schedules.find(({ schedule }) => schedule === 'down')?.rules).toEqual([
-    { rule: 'every call from the 2. on of get_order: unavailable with no effect', fired: 4, inTrials: 2 },
+    { rule: 'every call from number 2 of get_order: unavailable with no effect', fired: 4, inTrials: 2 },
   ]);
   expect(data.schedules.find(({ schedule }) => schedule === 'idle')).toMatchObject({ title: 'Nobody refunds', trials: 4, rules: [{ fired: 0 }] });
   expect(data.runtime?.lookup).toBe('get_operation');

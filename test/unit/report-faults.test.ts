@@ -58,7 +58,7 @@ test('a rule is told in words, whatever its kind', () => {
   const changes = [{ update: 'prices', where: { id: 1 }, set: { amount: 5 } }];
   expect(ruleText(LOST.rules[0] ?? { on: 'start', fault: { kind: 'smtp_data' } })).toBe('call 1 of issue_refund: the call has its effect, and then times out');
   expect(ruleText(LOST.rules[1] ?? { on: 'start', fault: { kind: 'smtp_data' } })).toBe(
-    'every call from the 2. on of get_order where {"id":7}, each with probability 0.3: rate limited with no effect, for 2 s',
+    'every call from number 2 of get_order where {"id":7}, each with probability 0.3: rate limited with no effect, for 2 s',
   );
   expect(ruleText({ on: { service: 'inbox' }, calls: { from: 2, to: 4 }, fault: { kind: 'smtp_data' } })).toBe(
     'requests 2 to 4 of the service inbox: the mail connection ends in the middle of the message',
