@@ -116,6 +116,19 @@ describe('the fence', () => {
     await world.release();
   });
 
+  test('ends several that hold on, and lists each', async () => {
+    const world = await shop.make();
+    const writers = ['op1', 'op2', 'op3'].map((id) => hold(world, id));
+    await Promise.all(writers.map((writer) => writer.written));
+    await world.fence({ drainMs: 20 });
+    for (const writer of writers) writer.go();
+    for (const writer of writers) expect(await writer.ended).toBeInstanceOf(FencedError);
+    const { effects, lateAttempts } = await world.observe();
+    expect(effects).toEqual([]);
+    expect(lateAttempts.map(({ operation }) => operation).sort()).toEqual(['op1', 'op2', 'op3']);
+    await world.release();
+  });
+
   test('ends the logins of an agent, in the middle of a transaction too, and voids its password', async () => {
     const world = await shop.make({ isolation: 'database' });
     const [idle, holding] = await Promise.all([agentOf(world), agentOf(world)]);

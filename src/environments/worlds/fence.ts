@@ -20,6 +20,7 @@ export async function closeWorld(access: Access, layout: Layout, epoch: number, 
   ]);
   // A prepared transaction holds its locks without a session that could be ended.
   if (layout.direct) await rollbackPrepared(access.admin, layout.role);
+  const before = layout.direct ? await ownWriters(access, layout) : [];
   const closed = await underLock(access, drainMs, { sql: `SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`, values: [] }, async (client) => {
     failpoint('fence_locked_before_epoch');
     await client.query(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = true WHERE epoch = $1 AND NOT closed`, [epoch]);
@@ -28,6 +29,7 @@ export async function closeWorld(access: Access, layout: Layout, epoch: number, 
   });
   failpoint('fence_closed_before_sessions_ended');
   if (layout.direct) {
+    await listLate(access, layout, before);
     await endSessions(access.control, layout.role);
     // One that was prepared between the two looks.
     await rollbackPrepared(access.admin, layout.role);
@@ -46,4 +48,39 @@ export async function openDoor(client: pg.ClientBase, layout: Layout, clock: { r
 /** World time stands still at the case's clock: a result must not depend on how fast a machine is. */
 async function setClock(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<void> {
   await client.query(`UPDATE ${inSys(layout, 'clock')} SET now = $1, timezone = $2`, [clock.now, clock.timezone]);
+}
+
+/** A session of the world's own role in the middle of a write. */
+interface Writer {
+  readonly pid: number;
+  /** Null while it has written nothing yet, as at the beginning of a COPY. */
+  readonly xid: string | null;
+}
+
+async function ownWriters(access: Access, layout: Layout): Promise<Writer[]> {
+  const { rows } = await access.admin.query<Writer>(
+    `SELECT a.pid, a.backend_xid::text AS xid FROM pg_stat_activity a
+      WHERE a.usename = $1 AND (a.backend_xid IS NOT NULL OR a.pid IN (SELECT pid FROM pg_stat_progress_copy WHERE command = 'COPY FROM'))`,
+    [layout.role],
+  );
+  return rows;
+}
+
+/**
+ * Lists the agent's own sessions that were in the middle of a write when the world was closed: nothing of those can be committed any more. Of those that were
+ * so before, `before`, some have committed in time, and some were ended since they held on.
+ */
+async function listLate(access: Access, layout: Layout, before: readonly Writer[]): Promise<void> {
+  const now = await ownWriters(access, layout);
+  const { rows: ended } = await access.admin.query<Writer>(
+    `SELECT b.pid, b.xid FROM unnest($1::integer[], $2::bigint[]) AS b (pid, xid), (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) s
+      WHERE b.pid NOT IN (SELECT pid FROM pg_stat_activity)
+        AND (b.xid IS NULL OR pg_xact_status(((((s.next >> 32) - (b.xid > (s.next & 4294967295))::integer) << 32) + b.xid)::text::xid8) = 'aborted')`,
+    [before.map(({ pid }) => pid), before.map(({ xid }) => xid)],
+  );
+  for (const _ of [...now, ...ended])
+    await access.admin.query(
+      `INSERT INTO ${inSys(layout, 'late')} (source, operation, detail, at)
+       SELECT 'sql', NULL, 'a session of the agent''s own was in the middle of a write at the fence and was ended; nothing of it was committed', now FROM ${inSys(layout, 'clock')}`,
+    );
 }

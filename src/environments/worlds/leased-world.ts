@@ -1,6 +1,7 @@
 import type { Json } from '../../domain/json.ts';
 import type { TableFacts } from '../../domain/record.ts';
 import { ToolFailure, type WorldSql } from '../define.ts';
+import { sqlState } from '../hosts/connection.ts';
 import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
 import { withDatabase } from '../hosts/connection.ts';
 import type { Access } from './access.ts';
@@ -153,9 +154,14 @@ export class LeasedWorld implements World {
     const row = await this.parts.current();
     if (!row) return new WorldGoneError(this.ref.id);
     const stands = await this.ledger.read(operation.id);
-    const { rows } = await this.parts.access.admin.query<{ closed: boolean }>(`SELECT closed FROM ${inSys(this.row.layout, 'fence')}`);
-    if (!rows[0]?.closed || stands?.state === 'committed') return error;
-    // Closed, and not in the ledger: since the fence waits for whoever commits, it did not.
+    const { layout } = this.row;
+    const { rows } = await this.parts.access.admin.query<{ closed: boolean; closing: boolean }>(
+      `SELECT closed, closing FROM ${inSys(layout, 'fence')}, ${inSys(layout, 'door')}`,
+    );
+    // The fence ends whoever holds on, one after another, before it closes: a session that the server says it ended meanwhile was one of those.
+    const ended = rows[0]?.closed || (rows[0]?.closing && sqlState(error)?.startsWith('57P'));
+    if (!ended || stands?.state === 'committed') return error;
+    // Not in the ledger: since the fence waits for whoever commits, it did not.
     const fenced = new FencedError('the world');
     await this.ledger.late({ source: 'sql', operation: operation.id, detail: 'its session held on at the fence and was ended; nothing of it was committed' });
     return fenced;

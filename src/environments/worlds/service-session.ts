@@ -30,6 +30,14 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
   const ledger = new WorldLedger(access, row);
   /** Whoever may not speak for an operation has none. */
   const ownOperation = (request: ServiceRequest): ServiceRequest => (trusted ? request : { ...request, operation: null });
+  // Or about to be: the fence ends whoever holds on, one after another, before it closes.
+  const isClosed = async (): Promise<boolean> => {
+    const { rows } = await access.admin.query<{ closed: boolean }>(
+      `SELECT closed OR closing OR epoch <> $1 AS closed FROM ${inSys(layout, 'fence')}, ${inSys(layout, 'door')}`,
+      [epoch],
+    );
+    return rows[0]?.closed ?? true;
+  };
   return {
     worldId: row.id,
     trusted,
@@ -69,11 +77,19 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
     },
     async transact<T>(operation: { readonly id: string; readonly attempt: number } | null, work: (sql: WorldSql) => Promise<T>): Promise<T> {
       const attributed = trusted ? operation : null;
+      let ended = false;
+      const lost = (commitSent: boolean) => {
+        ended = !commitSent;
+      };
       try {
-        return await toolTransaction(access.services, { layout, epoch, operation: attributed, begin: enter(layout, attributed, epoch, !trusted) }, work);
+        return await toolTransaction(access.services, { layout, epoch, operation: attributed, begin: enter(layout, attributed, epoch, !trusted), lost }, work);
       } catch (error) {
-        if (error instanceof FencedError) await ledger.late({ source: 'tickets', operation: attributed?.id ?? null, detail: error.message });
-        throw error;
+        const fenced = error instanceof FencedError;
+        const heldOn = !fenced && ended && (await isClosed());
+        if (!fenced && !heldOn) throw error;
+        const detail = fenced ? error.message : 'its session held on at the fence and was ended; nothing of it was committed';
+        await ledger.late({ source: 'tickets', operation: attributed?.id ?? null, detail });
+        throw fenced ? error : new FencedError('the world');
       }
     },
     async late(source, operation, detail) {

@@ -22,6 +22,8 @@ export interface ToolTransaction {
   /** Runs as the tool role after the work, before the commit. */
   readonly end?: (client: pg.PoolClient) => Promise<unknown>;
   readonly beforeCommit?: () => void;
+  /** The session was ended by the server, or the connection was lost; nothing of it stands unless COMMIT had been sent. */
+  readonly lost?: (commitSent: boolean) => void;
 }
 
 /**
@@ -66,6 +68,7 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
     if (command !== 'COMMIT') throw new Error('a statement failed and the work went on: the transaction was rolled back');
     return value;
   } catch (error) {
+    if (isEnded(error) || isEnded(failed)) options.lost?.(commitSent);
     if (!commitSent)
       healthy = await client.query('ROLLBACK').then(
         () => true,
@@ -91,6 +94,12 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
 export function isLost(error: unknown): boolean {
   const state = sqlState(error);
   return state === null || state.startsWith('08') || state.startsWith('57P');
+}
+
+/** The server ended the session, or the connection broke: an error of the work itself is not meant. */
+function isEnded(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === null ? error instanceof Error && /^Connection terminated|ECONNRESET|EPIPE/.test(error.message) : /^(08|57P)/.test(state);
 }
 
 /** Refused by the fence of the world or of the operation's attempts. */
