@@ -34,7 +34,7 @@ const FAULTS = {
 async function suite(name: string, faults: typeof FAULTS | object = FAULTS) {
   const agent = { kind: 'script', steps: [look, look, look], answer: 'Done.' };
   const kase = {
-    expects_nothing: undefined,
+    expects_nothing: false,
     expect: { outcomes: [{ name: 'nothing changed', effects: [] }], constraints: [{ after_fault: 'get_order', must_call: 'search_orders' }] },
     reference: { steps: [look], answer: 'Done.' },
   };
