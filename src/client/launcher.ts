@@ -106,7 +106,7 @@ async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, ro
         { key: SEARCH_ATTRIBUTES.case, value: row.caseId },
         { key: SEARCH_ATTRIBUTES.agent, value: row.agentName },
       ],
-      staticSummary: `${row.caseId} / ${row.agentName} / ${row.repetition}`,
+      staticSummary: [row.caseId, ...(row.scheduleHash === null ? [] : [row.schedule]), row.agentName, row.repetition].join(' / '),
       staticDetails: `Trial ${row.id} of batch ${batch.id}, suite ${batch.suite}.`,
     });
   const handle = await patiently(start).catch((error: unknown) => {
