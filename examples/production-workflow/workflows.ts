@@ -67,5 +67,5 @@ async function write(purpose: string, text: string): Promise<Ticket | null> {
   return written.state === 'committed' ? written.value : null;
 }
 
-/** Both services give up a request that is not there whole after two seconds: what they do not know after five, they will never know. */
+/** Both services give up a request that is not there whole after two seconds: one whose connection was lost and that they do not know after five never comes. */
 const LOOKS: Omit<ReconcilePolicy<never>, 'lookUp'> = { firstAfterMs: 500, looks: 5, backoff: 2, absentIsFinalAfterMs: 5_000 };

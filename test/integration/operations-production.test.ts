@@ -34,6 +34,17 @@ describe.concurrent('an unknown outcome', () => {
     expect(ran).toMatchObject({ states: ['dispatched', 'unknown', 'failed'], starts: 1, effects: [] });
   });
 
+  it('of an attempt that may still run is never failed because it is not there: it writes later', async () => {
+    const { id, result } = await bench.begin(['gate_before'], {
+      activity: { startToCloseTimeout: '1 second' },
+      reconcile: { by: 'look-up', ...quick, absentIsFinalAfterMs: 0 },
+    });
+    expect((await result).outcome).toMatchObject({ state: 'unknown', reason: 'start_to_close' });
+    expect(await bench.book.of(id)).toMatchObject({ looks: 3, effects: [] });
+    await bench.book.openGate(id);
+    await bench.wrote(id, 1);
+  });
+
   it('is found by a later look, once the call has arrived', async () => {
     const { id, result } = await bench.begin(['gate_before'], {
       activity: { startToCloseTimeout: '1 second' },

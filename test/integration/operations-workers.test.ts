@@ -90,14 +90,11 @@ describe.concurrent('a worker that is merely paused', () => {
     paused.kill('SIGSTOP');
     await using _next = await bench.activityWorker(taskQueue);
     expect((await result).outcome).toMatchObject({ state: 'committed', disturbed: true });
-    // The server may hand a later attempt to the paused worker too, whose poll is still open; that one is lost in the same way.
-    const { effects, late } = await bench.book.of(id);
-    expect([effects.length, late]).toEqual([1, []]);
-    expect(effects[0]).toBeGreaterThan(1);
+    expect(await bench.book.of(id)).toMatchObject({ effects: [2], late: [] });
     await bench.book.openGate(id);
     paused.kill('SIGCONT');
-    await until(async () => (await bench.book.of(id)).late.includes(1));
-    expect((await bench.book.of(id)).effects).toEqual(effects);
+    await until(async () => (await bench.book.of(id)).late.length > 0);
+    expect(await bench.book.of(id)).toMatchObject({ effects: [2], late: [1], starts: 2 });
   });
 });
 

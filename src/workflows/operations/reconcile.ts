@@ -19,8 +19,9 @@ export interface ReconcilePolicy<T> {
   /** Longest wait between two looks, in milliseconds. Default 60,000. */
   readonly longestMs?: number;
   /**
-   * Milliseconds after which a call that the system of record does not know cannot arrive any more, for example its own limit for requests, counted from
-   * when the outcome became unknown. An `absent` after that makes the operation `failed`. Default: never, it stays `unknown`.
+   * Milliseconds after which a call that is under way can no longer arrive, for example the service's own limit for requests, counted from when the outcome
+   * became unknown. An `absent` after that makes the operation `failed`, where its attempt has ended: it reported a failure. After a time-out or a
+   * cancellation the attempt may still run, and send at any later time: then `absent` is never final. Default: never.
    */
   readonly absentIsFinalAfterMs?: number;
 }
@@ -32,7 +33,7 @@ export interface ReconcilePolicy<T> {
 export async function reconcile<T>(
   outcome: OperationOutcome<T>,
   policy: ReconcilePolicy<T>,
-  options: Pick<OperationOptions<T>, 'refused' | 'onState'> = {},
+  options: Pick<OperationOptions<T>, 'refused' | 'onState' | 'retried'> = {},
 ): Promise<OperationOutcome<T>> {
   if (outcome.state !== 'unknown') return outcome;
   const end = (settled: OperationOutcome<T>): OperationOutcome<T> => {
@@ -41,6 +42,7 @@ export async function reconcile<T>(
     return settled;
   };
   const since = Date.now();
+  const ended = (outcome.reason === 'indefinite' || outcome.reason === 'worker_shutdown') && options.retried !== true;
   let wait = policy.firstAfterMs ?? 1_000;
   for (let look = 1; look <= (policy.looks ?? 5); look++) {
     const cancelled = await waitUnlessCancelled(wait);
@@ -48,7 +50,7 @@ export async function reconcile<T>(
     const found = await CancellationScope.nonCancellable(() => policy.lookUp(look)).catch((): Recovery<T> => ({ found: 'undetermined' }));
     if (found.found === 'committed') return end(replied(found.value, options.refused, outcome.disturbed));
     if (found.found === 'failed') return end({ ...outcome, state: 'failed', problem: found.problem });
-    if (found.found === 'absent' && asked - since >= (policy.absentIsFinalAfterMs ?? Number.POSITIVE_INFINITY)) {
+    if (found.found === 'absent' && ended && asked - since >= (policy.absentIsFinalAfterMs ?? Number.POSITIVE_INFINITY)) {
       const problem = { code: 'absent', message: 'The call never arrived; it had no effect.' };
       return end({ ...outcome, state: 'failed', reason: 'absent', problem });
     }
