@@ -16,7 +16,7 @@ export interface WorldTicketsOptions {
 /**
  * The world's ticket service as one attempt of an operation uses it. One request, one try, no redirects.
  *
- * @throws {ToolFailure} from `request`: `not_found` (404, 410), `conflict` (409, 412, 423: a fenced world), `not_permitted` (403), `payload_too_large` (413),
+ * @throws {ToolFailure} from `request`: `not_found` (404, 410), `conflict` (409, 412, 423: a fenced world), `payload_too_large` (413),
  * `rate_limited` (429) with the seconds of its `Retry-After`, `invalid` (every other 4xx); `unavailable` for a 503 that says by its problem code that nothing was
  * done, or that answers a read.
  * @throws {TicketOutcomeUnknownError} from `request`, for everything else: a write may have been done.
@@ -70,7 +70,6 @@ export class TicketOutcomeUnknownError extends Error {
 }
 
 const FAILURES: ReadonlyMap<number, string> = new Map([
-  [403, 'not_permitted'],
   [404, 'not_found'],
   [410, 'not_found'],
   [409, 'conflict'],
