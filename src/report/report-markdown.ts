@@ -140,7 +140,7 @@ function valueLines(label: string, value: Json | undefined): string[] {
 function checked({ batch, summary, trials }: ReportData): string {
   const distinct = (values: readonly string[]): string[] => [...new Set(values)];
   const agents = distinct(trials.map((t) => `${t.row.agentName} ${t.row.agentHash.slice(0, 12)}`));
-  const schedules = distinct(trials.map((t) => t.row.schedule));
+  const schedules = distinct(trials.map(({ row }) => (row.scheduleHash === null ? row.schedule : `${row.schedule} ${row.scheduleHash.slice(0, 12)}`)));
   const graders = distinct(trials.flatMap((t) => (t.verdict ? [t.verdict.graderVersion] : [])));
   const repetitions = new Set(trials.map((t) => t.row.repetition)).size;
   const { environment } = batch;

@@ -142,6 +142,7 @@ describe('a report', () => {
     expect(section).toContain('(**never fired: tested nothing**)');
     expect(section).toContain('Production, as the agents met it: a call times out after 1.5 min;');
     expect(text).toContain('| case | reference / none | reference / lost-reply |');
+    expect(text).toContain('- fault schedules: `none`, `lost-reply ffffffffffff`');
     expect(reportMarkdown(reportData([reportTrial(trial())]))).not.toContain('Fault schedules');
   });
 
