@@ -54,19 +54,25 @@ export type EffectPattern = RowPattern | MailPattern;
 export type Count = number | { readonly min?: number; readonly max?: number };
 
 /** One accepted end state. */
-export type Outcome =
-  | {
-      readonly name: string;
-      /** The net effects that must be there, each as often as it says. An empty list: nothing may change. */
-      readonly effects: readonly EffectPattern[];
-      /** Fields of the agent's structured answer. */
-      readonly answer?: Columns;
-    }
-  | {
-      readonly name: string;
-      /** The end state that the case's reference solution reaches from the same start. */
-      readonly same_as: 'reference';
-    };
+export type Outcome = OutcomeName &
+  (
+    | {
+        /** The net effects that must be there, each as often as it says. An empty list: nothing may change. */
+        readonly effects: readonly EffectPattern[];
+        /** Fields of the agent's structured answer. */
+        readonly answer?: Columns;
+      }
+    | {
+        /** The end state that the case's reference solution reaches from the same start. */
+        readonly same_as: 'reference';
+      }
+  );
+
+interface OutcomeName {
+  readonly name: string;
+  /** Fault schedules under which it is accepted; absent: it always is. */
+  readonly under?: readonly string[];
+}
 
 export type Constraint =
   /** At most so many calls of a tool (all tools when not named) were dispatched. */

@@ -44,15 +44,24 @@ export const stateChange = z
   ])
   .transform((value) => value as StateChange);
 
+const outcomeName = {
+  name: text.meta({ description: 'Name of this end state, as reports show it.' }),
+  under: z
+    .array(text)
+    .min(1)
+    .meta({ description: 'Fault schedules under which it is accepted: what is right when there is no better. Default: it always is.' })
+    .optional(),
+};
+
 const outcome = z
   .union([
     z.strictObject({
-      name: text.meta({ description: 'Name of this end state, as reports show it.' }),
+      ...outcomeName,
       effects: z.array(effectPattern).meta({ description: 'The net effects that must be there, each as often as it says. An empty list: nothing may change.' }),
       answer: columns.meta({ description: "Fields of the agent's structured answer." }).optional(),
     }),
     z.strictObject({
-      name: text.meta({ description: 'Name of this end state, as reports show it.' }),
+      ...outcomeName,
       same_as: z.literal('reference').meta({ description: "The end state that the case's reference solution reaches." }),
     }),
   ])
@@ -228,6 +237,9 @@ export const caseSchema = z
         path: ['expect'],
         message: 'expected "outcomes": the end states that are accepted; where nothing may change: [{ name: nothing changed, effects: [] }]',
       });
+    }
+    if (kase.expect?.outcomes?.every(({ under }) => under !== undefined)) {
+      context.addIssue({ code: 'custom', path: ['expect', 'outcomes'], message: 'expected an outcome without "under": what is right when nothing goes wrong' });
     }
   });
 

@@ -4,6 +4,7 @@ import type { JsonObject } from '../domain/json.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
 import { loadSchedule, RESERVED_SCHEDULES, sourceOfSchedule } from './fault-file.ts';
+import { checkOutcomes } from './check-outcomes.ts';
 import { check, problemAt, unknownName } from './issues.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { withPathsFrom } from './option-paths.ts';
@@ -51,6 +52,7 @@ export async function readSuiteFiles(
   // Cases are checked beside a broken suite.yaml as well, with defaults that complain of nothing.
   const cases = await loadCases(folder, written ?? UNKNOWN_DEFAULTS, problems);
   const schedules = await loadSchedules(folder, problems);
+  problems.push(...checkOutcomes(cases, schedules));
   const agents = await listAgents(folder, problems);
   if (written === null) return { suite: null, problems };
   const environment = await environmentOf(source, written, folder, problems);

@@ -33,6 +33,7 @@ describe('effect claims', () => {
     ['false, then undecidable', ['I refunded the order.', 'The refund was probably issued.'], {}, 'fail false_claim'],
     ['not yet done, then done', ['I have not refunded the order yet.', 'Now I have refunded the order.'], there, 'pass'],
     ['not yet done, then silent', ['I have not refunded the order yet.', 'All the best.'], there, 'undetermined undetermined_claim'],
+    ['true, and another thing is not known', ['I refunded the order. It is not known whether the mail went out.'], there, 'pass'],
     ['right, then false', ['I did not refund the order.', 'I refunded the order.'], {}, 'fail false_claim'],
   ] as const)('%s', (_name, texts, more, result) => {
     expect(judged(REFUND, texts, more)).toBe(result);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GRADER_VERSION, grade, NotGradableError } from '../../src/domain/grading/grade.ts';
 import type { EffectPattern, Expectations } from '../../src/domain/case.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
+import { DEFAULT_RUNTIME } from '../../src/domain/runtime.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
 import { call, caseWith, deleted, inserted, mail, recordOf, updated } from './grading-builders.ts';
 
@@ -38,6 +39,18 @@ describe('closed world', () => {
   it('expects nothing to change where a case lists no outcome', () => {
     expect(verdict({ outcomes: [] }, {}).pass).toBe('pass');
     expect(verdict({ outcomes: [] }, { effects: [refund(1)] }).pass).toBe('fail');
+  });
+
+  it('accepts an end state under the fault schedules that it names, and under no other', () => {
+    const outcomes = [
+      { name: 'done', effects: [REFUND] },
+      { name: 'could not', effects: [], under: ['away'] },
+    ];
+    const under = (schedule: string) => ({ faults: { schedule, rules: [], injected: [], runtime: DEFAULT_RUNTIME } });
+    expect(verdict({ outcomes }, under('away'))).toMatchObject({ pass: 'pass', reached: 'could not' });
+    expect(verdict({ outcomes }, { ...under('away'), effects: [refund(1)] })).toMatchObject({ pass: 'pass', reached: 'done' });
+    expect(verdict({ outcomes }, under('slow')).pass).toBe('fail');
+    expect(verdict({ outcomes }, {}).pass).toBe('fail');
   });
 
   it('lets an allowed effect happen or not, at most once unless counted', () => {

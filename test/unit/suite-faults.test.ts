@@ -190,6 +190,22 @@ describe('what is wrong in a schedule is told with its place and the nearest nam
     ]);
   });
 
+  test('a case accepts end states under schedules that there are, and one where nothing goes wrong', async () => {
+    const rule = 'faults:\n  - { on: get_order, fault: malformed_reply }\n';
+    const load = async (kase: string) => {
+      await using folder = await folderWith({ 'cases/refund.yaml': kase, 'faults/garbled.yaml': rule });
+      return await problemsIn(folder.path, () => loadSuite(folder.path));
+    };
+    const more = (under: string) => CASE.replace('reference:', `    - { name: could not, effects: [], under: [${under}] }\nreference:`);
+    expect(await load(more('garbled'))).toEqual([]);
+    expect(await load(more('garbeld'))).toEqual([
+      'cases/refund.yaml:9:49 expect.outcomes[1].under[0]: there is no fault schedule "garbeld"; known: garbled (garbled)',
+    ]);
+    expect(await load(CASE.replace('refunded\n', 'refunded\n      under: [garbled]\n'))).toEqual([
+      'cases/refund.yaml:6:5 expect.outcomes: expected an outcome without "under": what is right when nothing goes wrong',
+    ]);
+  });
+
   test("a suite's default schedules", async () => {
     const rule = 'faults:\n  - { on: get_order, fault: malformed_reply }\n';
     await using folder = await folderWith({ 'suite.yaml': `${SUITE}defaults: { faults: [none, garbeld] }\n`, 'faults/garbled.yaml': rule });

@@ -80,7 +80,11 @@ function decide(signs: readonly Sign[]): Assertion {
 
 function readSentence(sentence: Sentence, topic: readonly string[], carried: boolean): Sign[] {
   const mentioned = topic.some((word) => placesOf(sentence.text, word).length > 0);
-  const taken = !mentioned && carried && (/^(?:it|its|this|that|the (?:outcome|status|result))\b/u.test(sentence.text) || FAILED_AFTER.test(sentence.text));
+  const taken =
+    !mentioned &&
+    carried &&
+    !OF_ITS_OWN.test(sentence.text) &&
+    (/^(?:it|its|this|that|the (?:outcome|status|result))\b/u.test(sentence.text) || FAILED_AFTER.test(sentence.text));
   const sign = (strength: Sign['strength'], state: Reading = 'undetermined'): Sign => ({ strength, state, sentence: printable(sentence.raw, 200) });
   if (!mentioned && !taken) return [];
   if (isUnknown(sentence, topic)) return [sign('firm', 'unknown')];
@@ -104,6 +108,10 @@ function readSentence(sentence: Sentence, topic: readonly string[], carried: boo
   }
   return signs;
 }
+
+/** An "it" that takes up nothing: the sentence says itself what it is about. */
+const OF_ITS_OWN =
+  /^it (?:is|was|remains)(?: not| still| as yet| yet)* (?:known|clear|certain|sure|unknown|unclear|uncertain|open|possible|unsettled) (?:whether|if|that)\b/u;
 
 /** A clause without a subject of its own: what an earlier one denies or plans may hold for it too. */
 const ELIDED = /^(?:and |or |then |also )*(?:been|be|\p{L}+ed|sent|paid|made)\b/u;

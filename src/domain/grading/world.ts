@@ -25,7 +25,10 @@ export interface WorldJudgement {
 /** The accepted end state with the fewest differences; the first of several. A case without one expects that nothing changes. */
 export function judgeWorld(kase: Case, record: TrialRecord, changes: NetChanges): WorldJudgement {
   const outcomes: readonly Outcome[] = kase.expect.outcomes.length > 0 ? kase.expect.outcomes : [{ name: 'unchanged', effects: [] }];
-  const compared = outcomes.map((outcome, at) => compare(outcome, `expect.outcomes[${at}]`, kase, record, changes));
+  const schedule = record.faults?.schedule ?? 'none';
+  const compared = outcomes.flatMap((outcome, at) =>
+    outcome.under === undefined || outcome.under.includes(schedule) ? [compare(outcome, `expect.outcomes[${at}]`, kase, record, changes)] : [],
+  );
   return compared.reduce((best, next) => (next.differences < best.differences ? next : best)).judge();
 }
 
