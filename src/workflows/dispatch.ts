@@ -86,13 +86,15 @@ async function timedOut(request: Omit<OperateCall, 'dispatch'>, dispatch: Dispat
 
 const TIMED_OUT = { code: 'timeout', message: 'The call timed out; its outcome is unknown.' };
 
-async function recover(at: WorldAttempt, { call }: Dispatch, dispatch: number): Promise<Recovery<OperateResult | null>> {
+async function recover(at: WorldAttempt, { call, faults }: Dispatch, dispatch: number): Promise<Recovery<OperateResult | null>> {
   const found = await patient.recoverOperation({ ...at, operation: call.id, dispatch });
   if (found.found === 'undetermined') {
     // It happened, but its reply is lost, which no fault asked for: another attempt in a new world is the only fair answer.
     throw ApplicationFailure.nonRetryable(`the reply of ${call.id} (${call.tool}) was lost with its worker`, 'ReplyLost');
   }
   if (found.found !== 'committed') return found;
+  // Dispatched again, it finds itself committed and acts no more, and the schedule still bends its reply.
+  if (faults.length > 0) return { found: 'absent' };
   return { found: 'committed', value: found.told ? { at: '', found: found.told } : null };
 }
 
