@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { DrawnRule, Fault } from '../../src/domain/fault.ts';
 import type { WorldSql } from '../../src/environments/define.ts';
+import { withDatabase } from '../../src/environments/hosts/connection.ts';
 import { FencedError, type World } from '../../src/environments/world.ts';
 import { NoScheduleError, WorldStateError } from '../../src/environments/worlds/errors.ts';
 import { dump, openShop, operate, type Shop, sqlStateOf, statements } from '../fixtures/packs/shop/kit.ts';
@@ -232,6 +234,24 @@ describe('stale reads', () => {
     // Writers may refuse each other, as they would without readers.
     expect((await Promise.all(writers)).filter((end) => end !== 'committed' && end !== '40P01')).toEqual([]);
     expect(await world.release()).toBe('pooled');
+  });
+
+  test('take back what a session of the agent wrote, and do not concern that session', async () => {
+    const world = await shop.make({ isolation: 'database', faults: [rule(0, STALE)] });
+    const { agentSecret } = await world.credentials();
+    const agent = new pg.Client({ connectionString: withDatabase(postgresUrl, `w_${world.ref.id}`, { user: `w_${world.ref.id}`, password: agentSecret }) });
+    agent.on('error', () => undefined);
+    await agent.connect();
+    await world.faults.freeze(0, { service: 'all', asOf: 'trigger', reads: null, forSeconds: null });
+    await agent.query("BEGIN; INSERT INTO notes VALUES ('own', 'x'); UPDATE orders SET net = 1; COMMIT");
+    const frozen = await world.faults.frozen('database', 'r1');
+    const [stale, fresh] = await Promise.all([
+      world.faults.readAsOf(frozen?.seq ?? -1, (sql) => sql.query("select 1 from notes where about = 'own' union all select 1 from orders where net = 1")),
+      agent.query("SELECT 1 FROM notes WHERE about = 'own'"),
+    ]);
+    expect([stale.length, fresh.rowCount]).toEqual([0, 1]);
+    await agent.end();
+    expect(await world.release()).toBe('dropped');
   });
 
   test('a freeze holds for so many operations, or for so long by the clock, from its trigger or from the start', async () => {

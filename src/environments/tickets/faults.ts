@@ -33,7 +33,7 @@ const NOTHING_LATER: ReadonlySet<FaultKind> = new Set();
 export function injectFaults(log: Logger): MiddlewareHandler<App> {
   return async (c, next) => {
     const { session, operation } = c.get('caller');
-    const what = `${c.req.method} ${c.req.path}`;
+    const what = `${c.req.method} ${c.req.path}`.slice(0, 200);
     const reads = c.req.method === 'GET' || c.req.method === 'HEAD';
     const found = await session.fault({ service: 'tickets', operation, what, reads, phase: 'whole', confirms: NOTHING_LATER });
     if (found === null) return next();
