@@ -33,7 +33,7 @@ export function describeProgram(program: Command): readonly CommandShape[] {
         long: option.long ?? '',
         summary: option.description,
         takesValue: option.required || option.optional,
-        choices: option.argChoices ?? [],
+        choices: option.argChoices ?? SUGGESTED[option.long ?? ''] ?? [],
       })),
       words: [
         ...subcommands.map((sub) => ({ word: sub.name(), summary: sub.summary() || sub.description() })),
@@ -50,6 +50,9 @@ export function completionScript(shell: Shell, commands: readonly CommandShape[]
   if (shell === 'bash') return bash(commands);
   return shell === 'zsh' ? zsh(commands) : fish(commands);
 }
+
+/** Values that can be said without reading a suite; others are taken as well. */
+const SUGGESTED: { readonly [option: string]: readonly string[] } = { '--faults': ['none', 'all'] };
 
 const HELP = { long: '--help', description: 'show help', required: false, optional: false, argChoices: [] as string[] };
 

@@ -20,6 +20,7 @@ test('bash completes commands, options and their values', async () => {
   expect(await offered('trialbed', 'r')).toEqual(expect.arrayContaining(['run', 'regrade']));
   expect(await offered('trialbed', 'run', 'support-desk', '--sh')).toEqual(['--shard']);
   expect(await offered('trialbed', 'run', '--keep', '')).toEqual(['never', 'failed', 'always']);
+  expect(await offered('trialbed', 'run', '--faults', 'a')).toEqual(['all']);
   expect(await offered('trialbed', 'import', 'w')).toContain('workbench');
   expect(await offered('trialbed', 'import', 'workbench', '--dom')).toEqual(['--domains']);
   expect(await offered('trialbed', 'completion', 'f')).toContain('fish');
