@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
-import { bundleWorkflowCode, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode, NativeConnection, Runtime, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { customAlphabet } from 'nanoid';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { createActivities } from '../../examples/production-workflow/activities.ts';
@@ -14,6 +14,7 @@ const newName = customAlphabet('abcdefghjkmnpqrstuvwxyz', 10);
 const taskQueue = `refunds_${newName()}`;
 const stack = new AsyncDisposableStack();
 let client: Client;
+let workflowBundle: WorkflowBundleWithSourceMap;
 let payments: Service;
 let helpdesk: Service;
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const native = await NativeConnection.connect({ address });
   stack.defer(() => native.close());
   const workflowsPath = join(ROOT, 'examples', 'production-workflow', 'workflows.ts');
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger });
+  workflowBundle = await bundleWorkflowCode({ workflowsPath, logger });
   payments = stack.use(await Service.payments());
   helpdesk = stack.use(await Service.helpdesk());
   const activities = createActivities({ payments: payments.url, helpdesk: helpdesk.url });
@@ -106,6 +107,15 @@ describe('the refund workflow', () => {
     await first.result();
     expect(await (await begin(4_900, first.workflowId)).result()).toMatchObject({ refund: 'made', id: 're_1' });
     expect(payments.book).toHaveLength(1);
+  });
+
+  it('replays from its history: approval, lost reply and look-up', async () => {
+    payments.provoke('lose reply');
+    const handle = await begin(25_000);
+    const [request] = await waiting(handle);
+    await decide(handle, { approved: true, digest: request?.digest ?? '' });
+    expect(await handle.result()).toMatchObject({ refund: 'made' });
+    await Worker.runReplayHistory({ workflowBundle }, await handle.fetchHistory(), handle.workflowId);
   });
 
   it('waits for a person above 100 euros: nothing is sent before, and one refund after', async () => {
