@@ -24,8 +24,11 @@ export async function buildRecord(
   }
   const rows = new Map((await world.ledger.all()).map((row) => [row.id, row]));
   const observed = await world.observe();
+  const acted = new Set(observed.effects.filter(isOwn).map((effect) => effect.operation));
   for (const note of request.operations) {
-    operations.push(operationOf(note, rows, environment, recovered.get(note.id) ?? (note.told === 'committed' ? 'committed' : 'failed')));
+    // A service may have answered that it failed and have done it nevertheless: what its record shows counts, not what it said.
+    const known = note.told === 'committed' || (note.told === 'failed' && acted.has(note.id)) ? 'committed' : 'failed';
+    operations.push(operationOf(note, rows, environment, recovered.get(note.id) ?? known));
   }
   return {
     ending: request.ending,
@@ -43,6 +46,11 @@ export async function buildRecord(
       runtime: runtimeOf(environment),
     },
   };
+}
+
+/** An effect that an operation had by its own doing: no refused mail, and nobody else's change. */
+function isOwn(effect: Effect): boolean {
+  return effect.byFault === undefined && (effect.kind === 'row' || effect.accepted);
 }
 
 /** Higher than any dispatch of an operation. */

@@ -7,16 +7,21 @@ import { DeliveryAttempt, type RefusalReason, type Speaker } from './attempt.ts'
 /** Records an attempt that ended without a message. Never rejects. */
 export type RecordRefusal = (speaker: Speaker, attempt: DeliveryAttempt, reason: RefusalReason) => Promise<void>;
 
+/** Called when a message is about to be asked for. Never rejects. */
+export type BeforeMessage = (speaker: Speaker) => Promise<void>;
+
 /** RCPT commands in one transaction, refused ones included; the connection ends at the next. */
 const MAX_RCPT_COMMANDS = 1_000;
 
 /** The library's server, which notes what each command was answered: its own hooks see only the commands that pass its checks. */
 export class InboxServer extends SMTPServer {
   readonly recordRefusal: RecordRefusal;
+  readonly beforeMessage: BeforeMessage;
 
-  constructor(options: SMTPServerOptions, recordRefusal: RecordRefusal) {
+  constructor(options: SMTPServerOptions, hooks: { readonly recordRefusal: RecordRefusal; readonly beforeMessage: BeforeMessage }) {
     super(options);
-    this.recordRefusal = recordRefusal;
+    this.recordRefusal = hooks.recordRefusal;
+    this.beforeMessage = hooks.beforeMessage;
   }
 
   override connect(socket: Socket | TLSSocket, options?: SMTPConnectionOptions | null): void {
@@ -34,11 +39,13 @@ type Handler = (command: Buffer, callback: () => void) => void;
  */
 class InboxConnection extends SMTPConnection {
   readonly #record: RecordRefusal;
+  readonly #beforeMessage: BeforeMessage;
   #lastCode = 0;
 
   constructor(server: InboxServer, socket: Socket | TLSSocket, options: SMTPConnectionOptions | null) {
     super(server, socket, options);
     this.#record = server.recordRefusal;
+    this.#beforeMessage = server.beforeMessage;
   }
 
   /** As the library's, without its pause of 100 ms for clients that talk too soon: there is no spam here, and every mail is a connection. */
@@ -83,11 +90,12 @@ class InboxConnection extends SMTPConnection {
 
   override handler_DATA(command: Buffer, callback: () => void): void {
     const data: Handler = (line, done) => super.handler_DATA(line, done);
+    const speaker = this.#speaker();
     if (this.session.envelope.rcptTo.length > 0) {
-      data(command, callback);
+      if (speaker === null) data(command, callback);
+      else void this.#beforeMessage(speaker).then(() => data(command, callback));
       return;
     }
-    const speaker = this.#speaker();
     const attempt = speaker?.open ?? null;
     this.#afterRecording(data, command, callback);
     if (speaker !== null && attempt !== null && this.session.envelope.mailFrom) speaker.open = attempt.again();

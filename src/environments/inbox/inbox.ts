@@ -148,7 +148,14 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
         void record(speaker, attempt, refusal === 'abandoned' ? 'connection_lost' : refusal);
       },
     },
-    record,
+    {
+      recordRefusal: record,
+      // Before the client can notice the cut: whoever asks then must find that a fault did it.
+      beforeMessage: async (speaker) => {
+        if (!cutsMessage(speaker)) return;
+        await confirm(speaker).catch((error: unknown) => log.error({ err: error, world: speaker.service.worldId }, 'an injected fault was not noted'));
+      },
+    },
   );
   // A client that resets its connection is an 'error' to the library, and of no interest here.
   server.on('error', (error) => log.debug({ err: error }, 'connection error'));
@@ -176,7 +183,6 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
     const { raw, complete, bytes } = await collect(stream, limit, limits.messageBytes * DRAIN_FACTOR);
     if (cutsMessage(speaker)) {
       await record(speaker, attempt, 'connection_lost', raw);
-      await confirm(speaker);
       return 'cut';
     }
     if (!complete) {
