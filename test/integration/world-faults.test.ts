@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import type { DrawnRule, Fault } from '../../src/domain/fault.ts';
+import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import type { DrawnRule, Fault, FaultKind } from '../../src/domain/fault.ts';
 import type { WorldSql } from '../../src/environments/define.ts';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
 import { FencedError, type World } from '../../src/environments/world.ts';
@@ -53,6 +53,24 @@ describe('what is recorded', () => {
     await expect(world.faults.limit('add_note', new Date())).rejects.toThrow(NoScheduleError);
     await expect(world.faults.freeze(0, { service: 'all', asOf: 'trigger', reads: null, forSeconds: null })).rejects.toThrow(NoScheduleError);
     expect((await world.faults.advance('wait', { seconds: 7200 })).toISOString()).toBe('2026-03-02T10:30:00.000Z');
+    await world.release();
+  });
+
+  test('nor does it cost a query to find out', async () => {
+    const world = await shop.make();
+    const session = await shop.worlds.authenticate(world.ref.id, (await world.credentials()).toolSecret);
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    const request = { service: 'inbox', operation: null, what: 'mail', reads: false, phase: 'whole', confirms: new Set<FaultKind>() } as const;
+    const answers = [
+      await session?.fault(request),
+      await world.faults.frozen('database', 'op1'),
+      await world.faults.limitedUntil('add_note'),
+      await world.faults.hit('op1'),
+      await world.faults.injected(),
+    ];
+    const queries = query.mock.calls.length;
+    query.mockRestore();
+    expect([answers, queries]).toEqual([[null, null, null, false, []], 0]);
     await world.release();
   });
 });

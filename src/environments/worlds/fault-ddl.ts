@@ -53,11 +53,13 @@ export function faultDdl(s: string, fixed: string, refused: { readonly fenced: s
       list text;
       firsts text;
     BEGIN
+      -- Another reader is waited for with nothing in hand; a writer, only for less than the server takes to look for a deadlock, which could end the writer.
+      UPDATE ${s}.rewinds SET n = n + 1;
+      PERFORM set_config('lock_timeout', '50ms', true);
       PERFORM 1 FROM ${s}.fence WHERE epoch IN (ep, ep + 1) FOR SHARE;
       IF NOT FOUND THEN
         RAISE EXCEPTION 'the world is fenced' USING ERRCODE = '${refused.fenced}';
       END IF;
-      UPDATE ${s}.rewinds SET n = n + 1;
       PERFORM set_config('session_replication_role', 'replica', true);
       FOR t IN SELECT * FROM ${s}.tables WHERE name IN (SELECT tbl FROM ${s}.journal WHERE seq > after_seq AND phase <> 'state') ORDER BY name LOOP
         SELECT string_agg(quote_ident(c), ', ') INTO list FROM unnest(t.columns) AS c;

@@ -9,9 +9,10 @@ import { worldSql } from './world-sql.ts';
 /** Long enough for any write of a tool to commit. */
 const PATIENCE_MS = 30_000;
 
-/** A writer in flight is waited for only so long while rows are held: less than the server needs to look for a deadlock, which could end the writer. */
-const LOCK_MS = 50;
+/** For another reader, before anything is held. */
+const LOCK_MS = 5_000;
 
+/** Between two tries. */
 const PAUSE_MS = 20;
 
 /** Whom a reader must let through: a lock that is held, a row that changed meanwhile, a deadlock. */
