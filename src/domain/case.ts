@@ -54,8 +54,11 @@ export type EffectPattern = RowPattern | MailPattern;
 export type Count = number | { readonly min?: number; readonly max?: number };
 
 /** One accepted end state. */
-export type Outcome = OutcomeName &
-  (
+export type Outcome = {
+  readonly name: string;
+  /** Fault schedules under which it is accepted; absent: it always is. */
+  readonly under?: readonly string[];
+} & (
     | {
         /** The net effects that must be there, each as often as it says. An empty list: nothing may change. */
         readonly effects: readonly EffectPattern[];
@@ -68,13 +71,7 @@ export type Outcome = OutcomeName &
       }
   );
 
-interface OutcomeName {
-  readonly name: string;
-  /** Fault schedules under which it is accepted; absent: it always is. */
-  readonly under?: readonly string[];
-}
-
-export type Constraint =
+export export type Constraint =
   /** At most so many calls of a tool (all tools when not named) were dispatched. */
   | { readonly max_calls: number; readonly tool?: string; readonly name?: string }
   /** No call of `tool` is committed before a committed call of `before`, when `where` matches its arguments. */
