@@ -59,19 +59,19 @@ export type Outcome = {
   /** Fault schedules under which it is accepted; absent: it always is. */
   readonly under?: readonly string[];
 } & (
-    | {
-        /** The net effects that must be there, each as often as it says. An empty list: nothing may change. */
-        readonly effects: readonly EffectPattern[];
-        /** Fields of the agent's structured answer. */
-        readonly answer?: Columns;
-      }
-    | {
-        /** The end state that the case's reference solution reaches from the same start. */
-        readonly same_as: 'reference';
-      }
-  );
+  | {
+      /** The net effects that must be there, each as often as it says. An empty list: nothing may change. */
+      readonly effects: readonly EffectPattern[];
+      /** Fields of the agent's structured answer. */
+      readonly answer?: Columns;
+    }
+  | {
+      /** The end state that the case's reference solution reaches from the same start. */
+      readonly same_as: 'reference';
+    }
+);
 
-export export type Constraint =
+export type Constraint =
   /** At most so many calls of a tool (all tools when not named) were dispatched. */
   | { readonly max_calls: number; readonly tool?: string; readonly name?: string }
   /** No call of `tool` is committed before a committed call of `before`, when `where` matches its arguments. */
