@@ -137,7 +137,7 @@ it.each(['no crash', 'a crash', 'another crash'])(
     const suite = await writeSuite(`drawn-${name.replaceAll(' ', '-')}`, trials as never);
     const doomed = crashes ? await startWorkerProcess({ ...testbed.config, failpoints: [failpoint] }) : null;
     const ended = await play(testbed, suite, doomed);
-    await doomed?.[Symbol.asyncDispose]().catch(() => {});
+    await doomed?.[Symbol.asyncDispose]();
     expect(ended).toHaveLength(TRIALS);
     let fired = 0;
     for (const trial of ended) {
