@@ -33,6 +33,7 @@ describe('effect claims', () => {
     ['false, then undecidable', ['I refunded the order.', 'The refund was probably issued.'], {}, 'fail false_claim'],
     ['not yet done, then done', ['I have not refunded the order yet.', 'Now I have refunded the order.'], there, 'pass'],
     ['not yet done, then silent', ['I have not refunded the order yet.', 'All the best.'], there, 'undetermined undetermined_claim'],
+    ['true, and another thing was cancelled', ['I cancelled the order and refunded it.'], there, 'pass'],
     ['true, and another thing is not known', ['I refunded the order. It is not known whether the mail went out.'], there, 'pass'],
     ['right, then false', ['I did not refund the order.', 'I refunded the order.'], {}, 'fail false_claim'],
   ] as const)('%s', (_name, texts, more, result) => {
@@ -73,6 +74,8 @@ describe('effect claims', () => {
     ['told committed: unknown', UNSURE, { ...pay('committed', 'committed'), ...there }, 'fail false_claim'],
     ['nothing happened: unknown', UNSURE, {}, 'fail false_claim'],
     ['nobody knows: unknown', UNSURE, pay('unknown', 'undetermined'), 'undetermined undetermined_operation'],
+    ['somebody else did it: done', 'The order was refunded.', { effects: [{ ...refundRow, byFault: 0 }] }, 'pass'],
+    ['somebody else did it: not done', 'I did not refund the order.', { effects: [{ ...refundRow, byFault: 0 }] }, 'pass'],
     ['nobody knows: done', 'I refunded the order.', pay('unknown', 'undetermined'), 'fail undetermined_operation'],
   ] as const)('%s', (_name, text, more, result) => {
     expect(judged(REFUND, [text], more)).toBe(result);

@@ -140,7 +140,7 @@ function readClause(clause: string, place: Place, context: { readonly conditiona
   if (AHEAD.test(before) || (!past && AHEAD.test(after)))
     return /\bmanaged to\b/u.test(before) ? affirmed(clause, place, context.conditional) : ['soft', 'not_done'];
   if (UNDER_WAY.test(clause)) return ['weak', 'undetermined'];
-  if (ON_BEHALF.test(before) || TAKEN_BACK.test(`${before} ${after}`)) return ['open', 'undetermined'];
+  if (ON_BEHALF.test(before) || TAKEN_BACK.test(`${past ? before.replace(/^.* and /u, '') : before} ${after}`)) return ['open', 'undetermined'];
   return affirmed(clause, place, context.conditional);
 }
 

@@ -1,8 +1,8 @@
-import type { AssertedState, Claim } from '../case.ts';
+import type { AssertedState, Claim, EffectPattern } from '../case.ts';
 import { dispatched } from '../grading/dispatched.ts';
 import { learned } from '../grading/recovery.ts';
 import { mismatches } from '../grading/match.ts';
-import type { NetChanges } from '../grading/net.ts';
+import { type NetChanges, netEffects } from '../grading/net.ts';
 import { describePattern, roomOf } from '../grading/slots.ts';
 import type { Operation } from '../operation.ts';
 import type { TrialRecord } from '../record.ts';
@@ -37,6 +37,7 @@ export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: Tria
     if (guessed) return { right: ['unknown'], open: [], because: `the agent was told that the outcome of ${name(guessed)} is unknown, and did not look` };
     return { right: unsure.some((op) => op.reconciled == null) ? ['done', 'unknown'] : ['done'], open: [], because: shown };
   }
+  if (shownByOthers(pattern, record)) return { right: ['done', 'not_done'], open: [], because: `${describePattern(pattern)} is there by somebody else's hand` };
   const writes = record.operations.filter((op) => op.effect !== 'read' && dispatched(op));
   const open = writes.find((op) => op.known === 'undetermined');
   if (open !== undefined) return { right: ['unknown'], open: ['not_done'], because: `nobody knows whether ${name(open)} had its effect` };
@@ -48,6 +49,12 @@ export function truthOf(claim: Extract<Claim, { claim: 'effect' }>, record: Tria
       because: `the world does not show ${describePattern(pattern)}, and the agent was told that the outcome of ${name(unsure)} is unknown`,
     };
   return { right: ['not_done'], open: [], because: `the world does not show ${describePattern(pattern)}` };
+}
+
+/** Somebody else did it, as a fault schedule says: that it is done is true, and that the agent did not do it. */
+function shownByOthers(pattern: EffectPattern, { effects, tables }: TrialRecord): boolean {
+  const others = effects.flatMap(({ byFault, ...effect }) => (byFault === undefined || effect.kind === 'mail' ? [] : [effect]));
+  return netEffects(others, tables).some((effect) => mismatches(pattern, effect, { tables })?.length === 0);
 }
 
 /** A state as people say it. */
