@@ -36,31 +36,6 @@ const recordOf = async (trial: TrialSummary) => {
 };
 
 describe('an agent that is not well', () => {
-  it('public-12: that never returns ends by its deadline, and its world is released', async () => {
-    const trial = await runOne('hangs', module('hangs.ts'), { budget: { wall: '2s' } });
-    expect(trial).toMatchObject({ ending: 'agent_timeout', pass: 'pass', attempt: 1 });
-    expect(await testbed.root.worlds.leased(`${trial.batch}-`)).toBe(0);
-  });
-
-  it('public-19: that loops ends at exactly its budget, and its world is still graded', async () => {
-    const trial = await runOne('loops', module('loops.ts'), { budget: { calls: 30 } });
-    expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 30, pass: 'pass' });
-    expect((await recordOf(trial)).operations).toHaveLength(30);
-  });
-
-  it('public-19: whose last call within the budget is the right write, passes on its outcome', async () => {
-    const comment = { tool: 'comment_ticket', args: { ticket_id: 214, body: 'Seen.', public: false } };
-    const trial = await runOne('loops-then-writes', module('loops.ts', { parameters: { at: 30, last: comment } }), {
-      budget: { calls: 30 },
-      expect: {
-        outcomes: [{ name: 'commented', effects: [{ row: 'ticket_comments', change: 'insert', where: { ticket_id: 214, body: 'Seen.' } }] }],
-        allowed: [{ row: 'tickets', change: 'update', where: { id: 214 }, only: ['updated_at', 'status'] }],
-      },
-      expects_nothing: false,
-    });
-    expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 30, outcome: 'pass' });
-  });
-
   it('that throws is graded on the world it left', async () => {
     const trial = await runOne('throws', module('throws.ts'));
     expect(trial).toMatchObject({ ending: 'agent_error', calls: 1 });
@@ -71,21 +46,6 @@ describe('an agent that is not well', () => {
     const trial = await runOne('exits', module('exits.ts'));
     expect(trial).toMatchObject({ ending: 'agent_error', attempt: 1 });
     expect((await recordOf(trial)).problem?.message).toContain('status 7');
-  });
-
-  it('public-17, public-18: that calls what is not there or with bad arguments is told so, and nothing is dispatched', async () => {
-    const trial = await runOne('wrong-calls', module('wrong-calls.ts'));
-    expect(trial.ending).toBe('completed');
-    const record = await recordOf(trial);
-    expect(JSON.parse(record.messages.at(-1)?.text ?? '')).toEqual([
-      ['rejected', 'unknown_tool'],
-      ['committed', null],
-      ...Array.from({ length: 6 }, () => ['rejected', 'invalid_args']),
-    ]);
-    expect(record.operations.filter((operation) => operation.position !== null)).toHaveLength(1);
-    expect(record.effects).toEqual([]);
-    const [verdict] = await testbed.root.store.verdicts(trial.trial);
-    expect(verdict?.diagnostics).toMatchObject({ unknownTools: 1, invalidArguments: 6 });
   });
 
   it('that leaves a program behind leaves none after the trial', async () => {
@@ -111,54 +71,6 @@ describe('a module agent', () => {
       'user second',
       'agent 2: second',
     ]);
-  });
-});
-
-describe('an idempotency key', () => {
-  const refund = (amount: number, key?: string) => ({
-    call: 'issue_refund',
-    with: { order_id: 5007, line_id: 8010, amount, reason: 'damaged' },
-    ...(key ? { key } : {}),
-  });
-  const refunds = async (trial: TrialSummary) => (await recordOf(trial)).effects.filter((effect) => effect.kind === 'row' && effect.table === 'refunds');
-  const told = async (trial: TrialSummary) =>
-    (await recordOf(trial)).operations.map(({ told: state, problem, replayOf }) => [state, problem?.code ?? null, replayOf ?? null]);
-
-  it('public-05: gives the stored result again, with one effect', async () => {
-    const trial = await runOne('key', {
-      kind: 'script',
-      steps: [
-        { ...refund(10, 'k1'), as: 'a' },
-        { ...refund(10, 'k1'), as: 'b' },
-      ],
-      answer: '${a.id} ${b.id}',
-    });
-    expect(await told(trial)).toEqual([
-      ['committed', null, null],
-      ['committed', null, 'op-1'],
-    ]);
-    expect(await refunds(trial)).toHaveLength(1);
-    const [first, second] = ((await recordOf(trial)).messages.at(-1)?.text ?? '').split(' ');
-    expect(first).toMatch(/^\d+$/);
-    expect(second).toBe(first);
-  });
-
-  it('public-05: refuses other arguments and another tool under the same key, without effect', async () => {
-    const mail = { call: 'send_mail', with: { to: ['a@example.org'], subject: 's', text: 't' }, key: 'k1', invalid: true };
-    const trial = await runOne('key-misuse', { kind: 'script', steps: [refund(10, 'k1'), refund(11, 'k1'), mail], answer: 'Done.' });
-    const outcomes = await told(trial);
-    expect(outcomes.slice(0, 2)).toEqual([
-      ['committed', null, null],
-      ['rejected', 'idempotency_key_reused', null],
-    ]);
-    expect(outcomes[2]?.[0]).toBe('rejected');
-    expect(await refunds(trial)).toHaveLength(1);
-  });
-
-  it('is released by a failure, and nothing is deduplicated without one', async () => {
-    const trial = await runOne('key-released', { kind: 'script', steps: [refund(9_000, 'k1'), refund(10, 'k1'), refund(5), refund(5)], answer: 'Done.' });
-    expect((await told(trial)).map(([state]) => state)).toEqual(['failed', 'committed', 'committed', 'committed']);
-    expect(await refunds(trial)).toHaveLength(3);
   });
 });
 
