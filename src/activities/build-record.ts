@@ -1,6 +1,6 @@
 import type { Operation } from '../domain/operation.ts';
 import type { Effect } from '../domain/effect.ts';
-import { type DrawnRule, NO_FAULTS } from '../domain/fault.ts';
+import { type DrawnRule, type InjectedFault, NO_FAULTS, targetText } from '../domain/fault.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Environment } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
@@ -42,10 +42,21 @@ export async function buildRecord(
     faults: {
       schedule: schedule.name,
       rules: schedule.rules,
-      injected: schedule.rules.length > 0 ? await world.faults.injected() : [],
+      injected: schedule.rules.length > 0 ? [...(await world.faults.injected()), ...refusedByDoor(request.operations, rows, schedule.rules)] : [],
       runtime: runtimeOf(environment),
     },
   };
+}
+
+/** What the door itself refused as the schedule says: it never reached the world. */
+function refusedByDoor(notes: readonly OperationNote[], rows: ReadonlyMap<string, LedgerRow>, rules: readonly DrawnRule[]): InjectedFault[] {
+  return notes.flatMap(({ id, tool, refusedBy }) => {
+    const rule = rules.find(({ index }) => index === refusedBy?.rule);
+    if (rule === undefined || refusedBy === undefined) return [];
+    const { kind } = rule.fault;
+    const detail = kind === 'permission_revoked' ? `${tool} was no longer permitted` : `${tool} had another contract, and the call was refused`;
+    return [{ rule: rule.index, kind, on: targetText(rule.on), position: refusedBy.position, operation: id, detail, at: rows.get(id)?.at ?? '' }];
+  });
 }
 
 /** An effect that an operation had by its own doing: no refused mail, and nobody else's change. */

@@ -64,8 +64,10 @@ async function settleFailure(services: ActivityServices, request: OperateRequest
   if (isServiceLoss(error)) {
     if (!request.scheduled || !(await world.faults.hit(operation))) return error;
     // The schedule asked for it, so production's own reading holds: it is no trouble of ours.
-    if (error instanceof ToolFailure) await failed(error);
-    return injectedLoss(error);
+    const failure = error instanceof ToolFailure ? error : await withoutEffect(request, error);
+    if (failure) await failed(failure);
+    else await world.ledger.settle(operation, dispatch, { state: 'unknown', durationMs });
+    return injectedLoss(failure ?? error);
   }
   if (error instanceof ToolFailure) {
     await failed(error);
@@ -79,6 +81,18 @@ async function settleFailure(services: ActivityServices, request: OperateRequest
     return failure;
   }
   return error;
+}
+
+/**
+ * A lost reply of which it is known all the same that nothing happened: of a read; or of a mail whose connection was cut before its final dot, where a client may have
+ * sent the dot and not yet seen the cut. Null: it may have happened.
+ */
+async function withoutEffect({ world, environment, operation, tool: name }: OperateRequest, error: unknown): Promise<ToolFailure | null> {
+  const tool = environment.environment.tools.find((candidate) => candidate.name === name);
+  if (tool?.effect === 'read') return new ToolFailure('unavailable', 'The service gave no answer that could be read.');
+  const last = (await world.faults.injected()).findLast((fault) => fault.operation === operation);
+  if (last?.kind !== 'smtp_data') return null;
+  return new ToolFailure('mail_unavailable', `the mail was not sent: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /** The failure of a service that a fault of the schedule caused, in a form that nothing takes for trouble of ours. */

@@ -92,6 +92,8 @@ export interface OperationNote {
   readonly problem: OperationProblem | null;
   readonly replayOf: string | null;
   readonly disturbed: boolean;
+  /** The rule of the schedule by which the door itself refused it, and the position that it would have had. */
+  readonly refusedBy?: { readonly rule: number; readonly position: number };
   /** What a later look-up told the agent. */
   readonly reconciled?: Reconciled & { readonly by: string };
 }

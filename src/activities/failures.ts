@@ -7,7 +7,7 @@ import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { FAILURE } from './contract.ts';
 
 /** Failures that are known to have had no effect and that a tool need not declare: those of the service clients, and a rolled back transaction. */
-export const SERVICE_FAILURES: readonly string[] = ['mail_refused', 'mail_unavailable', 'not_found', 'invalid', 'conflict', 'tool_error'];
+export const SERVICE_FAILURES: readonly string[] = ['mail_refused', 'mail_unavailable', 'not_found', 'not_permitted', 'invalid', 'conflict', 'tool_error'];
 
 /** SQLSTATE classes of a server that went away, is starting, or has no room: the same query may go through later. */
 const PASSING_SQLSTATE = /^(08|57P0|53|40)/;

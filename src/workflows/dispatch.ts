@@ -72,6 +72,8 @@ async function timedOut(request: Omit<OperateCall, 'dispatch'>, dispatch: Dispat
       if (state === 'failed') return { state, reason, problem, disturbed };
       if (reason === 'cancelled') return { state, reason, problem, disturbed };
       const injected = reason === 'start_to_close';
+      // A service had its own answer ready before the time was up.
+      if (!injected && !OURS.has(reason) && !OUR_FAILURES.has(problem.code)) return { state, reason, problem, disturbed };
       const { settled } = await patient.settleOperation({ ...request, dispatch: number });
       if (injected && rule.kind === 'timeout_before_commit') return { state, reason, problem, disturbed };
       if (injected && settled !== 'lost') return { state, reason, problem, disturbed };

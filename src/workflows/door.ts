@@ -2,6 +2,7 @@ import { condition } from '@temporalio/workflow';
 import type { CallOutcome, CallRef, OperateResult, OperationNote, PlannedRule, Reconciled, ToolPlan } from '../activities/contract.ts';
 import type { OperationProblem, ToldState } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
+import { IdempotencyKeys } from './operations/idempotency.ts';
 import type { OperationOutcome } from './operations/operation.ts';
 import { Schedule } from './schedule.ts';
 import { inProductionWords } from './wording.ts';
@@ -44,10 +45,9 @@ export class Door {
   private readonly running = new Map<string, Promise<CallOutcome>>();
   private readonly answered = new Map<string, CallOutcome>();
   private readonly pending = new Map<string, { readonly call: CallRef; readonly seq: number; readonly position: number }>();
-  private readonly keys = new Map<
-    string,
-    { readonly operation: string; readonly tool: string; readonly argsHash: string; readonly told: CallOutcome | null }
-  >();
+  private readonly keys = new IdempotencyKeys<OperateResult | null>();
+  /** By operation: the key that it holds. */
+  private readonly keyOf = new Map<string, string>();
   private accepted = 0;
   private closed = false;
   /** The tool whose call ended the agent's work. */
@@ -120,7 +120,7 @@ export class Door {
     const tool = this.options.tools[call.tool];
     const position = (this.positions.get(call.tool) ?? 0) + 1;
     const refusal = this.refusal(call, tool, position);
-    if (refusal || !tool) return this.refuse(call, seq, refusal?.state ?? 'rejected', refusal?.problem ?? unknownTool(call.tool));
+    if (refusal || !tool) return this.refuse(call, seq, refusal ?? { state: 'rejected', problem: unknownTool(call.tool) }, position);
     const replay = this.replay(call, seq);
     if (replay) return replay;
     this.positions.set(call.tool, position);
@@ -139,38 +139,49 @@ export class Door {
     const found = outcome.state === 'committed' ? outcome.value?.found : undefined;
     if (found) this.reconcile(found.operation, found, call.id);
     if (tool.ends && outcome.state === 'committed') this.endedBy ??= call.tool;
-    const told = { operation: call.id, state: outcome.state, problem };
-    this.keep(call, told);
-    return told;
+    // Given again in the words in which it was told.
+    if (call.idempotency)
+      this.keys.settle(call.idempotency.key, call.id, outcome.state === 'committed' ? outcome : { ...outcome, problem: problem ?? outcome.problem });
+    return { operation: call.id, state: outcome.state, problem };
   }
 
   /** Why a call is not let through; null: it is. */
-  private refusal(call: CallRef, tool: ToolPlan | undefined, position: number): NonNullable<CallRef['refusal']> | null {
-    const rejected = (code: string, message: string) => ({ state: 'rejected', problem: { code, message } }) as const;
+  private refusal(call: CallRef, tool: ToolPlan | undefined, position: number): Refusal | null {
+    const rejected = (code: string, message: string, rule?: PlannedRule): Refusal => ({ state: 'rejected', problem: { code, message }, ...(rule && { rule }) });
     if (call.refusal?.state === 'denied') return this.denied(call.refusal.problem, call.tool);
     const contract = call.refusal === null && !tool ? null : this.schedule.contract(call, position);
     if (call.refusal) {
       // The edge knows the tool's own contract only.
-      if (contract?.contract && call.refusal.problem.code === 'invalid_args') return rejected('invalid_args', contract.contract);
+      if (contract?.contract && call.refusal.problem.code === 'invalid_args') return rejected('invalid_args', contract.contract, contract);
       return call.refusal;
     }
     if (!tool) return { state: 'rejected', problem: unknownTool(call.tool) };
     if (this.endedBy !== null) return rejected('conversation_ended', `A call of ${this.endedBy} has ended the conversation; no call is taken any more.`);
     if (call.contracts && !call.contracts.includes(contract?.index ?? OWN_CONTRACT)) {
-      return rejected('invalid_args', contract?.contract ?? `The arguments are not those of ${call.tool}.`);
+      return rejected('invalid_args', contract?.contract ?? `The arguments are not those of ${call.tool}.`, contract ?? undefined);
     }
-    if (this.schedule.revoked(call, position)) {
-      return this.denied({ code: 'permission_revoked', message: `The permission to call ${call.tool} has been revoked.` }, call.tool);
-    }
-    return null;
+    const revoked = this.schedule.revoked(call, position);
+    if (revoked === null) return null;
+    return { ...this.denied({ code: 'permission_revoked', message: `The permission to call ${call.tool} has been revoked.` }, call.tool), rule: revoked };
   }
 
-  private denied(problem: OperationProblem, tool: string): NonNullable<CallRef['refusal']> {
+  private denied(problem: OperationProblem, tool: string): Refusal {
     return { state: 'denied', problem: inProductionWords(problem, { tool, state: 'denied' }, this.options.words) };
   }
 
-  private refuse(call: CallRef, seq: number, state: 'rejected' | 'denied', problem: OperationProblem): CallOutcome {
-    this.note(call, seq, null, state, problem, false);
+  private refuse(call: CallRef, seq: number, { state, problem, rule }: Refusal, position: number): CallOutcome {
+    const refusedBy = rule && { rule: rule.index, position };
+    this.notes.push({
+      id: call.id,
+      seq,
+      tool: call.tool,
+      position: null,
+      told: state,
+      problem,
+      replayOf: null,
+      disturbed: false,
+      ...(refusedBy && { refusedBy }),
+    });
     return { operation: call.id, state, problem };
   }
 
@@ -180,43 +191,24 @@ export class Door {
     const note = this.notes[at];
     if (!note) return;
     this.notes[at] = { ...note, reconciled: { state: found.state, by } };
-    for (const [key, held] of this.keys) {
-      if (held.operation !== operation) continue;
-      if (found.state === 'failed') this.keys.delete(key);
-      else this.keys.set(key, { ...held, told: { operation, state: 'committed', problem: null } });
-    }
+    const outcome = { state: found.state, reason: 'definite', problem: RECONCILED, value: null, disturbed: false } as const;
+    this.keys.settle(this.keyOf.get(operation) ?? '', operation, outcome);
   }
 
-  /**
-   * Answers a call whose idempotency key was used before in this trial; null where it is to be dispatched. The rules follow the IETF draft for the
-   * Idempotency-Key header: another content under the same key is refused, a call in flight is a conflict, an outcome is given again.
-   */
+  /** Answers a call whose idempotency key was used before in this trial; null where it is to be dispatched. */
   private replay(call: CallRef, seq: number): CallOutcome | null {
     if (!call.idempotency) return null;
     const { key, argsHash } = call.idempotency;
-    const earlier = this.keys.get(key);
-    if (!earlier) {
-      this.keys.set(key, { operation: call.id, tool: call.tool, argsHash, told: null });
+    const answer = this.keys.begin(key, call.id, `${call.tool} ${argsHash}`);
+    if (answer.kind === 'refused') return this.refuse(call, seq, { state: 'rejected', problem: answer.problem }, 0);
+    if (answer.kind === 'new') {
+      this.keyOf.set(call.id, key);
       return null;
     }
-    if (earlier.tool !== call.tool || earlier.argsHash !== argsHash) {
-      const message = 'This idempotency key was used for a call with another tool or other arguments.';
-      return this.refuse(call, seq, 'rejected', { code: 'idempotency_key_reused', message });
-    }
-    if (!earlier.told) {
-      const message = 'A call with this idempotency key is still in flight; ask again later.';
-      return this.refuse(call, seq, 'rejected', { code: 'idempotency_conflict', message });
-    }
-    this.note(call, seq, null, earlier.told.state, earlier.told.problem, false, earlier.operation);
-    return earlier.told;
-  }
-
-  /** An outcome is kept under its key; one that had no effect releases the key. */
-  private keep(call: CallRef, told: CallOutcome): void {
-    if (!call.idempotency) return;
-    const { key, argsHash } = call.idempotency;
-    if (told.state === 'failed') this.keys.delete(key);
-    else this.keys.set(key, { operation: call.id, tool: call.tool, argsHash, told });
+    const { operation, outcome } = answer;
+    const told = { operation, state: outcome.state, problem: outcome.state === 'committed' ? null : outcome.problem };
+    this.note(call, seq, null, told.state, told.problem, false, operation);
+    return told;
   }
 
   private note(
@@ -232,8 +224,16 @@ export class Door {
   }
 }
 
+/** Why the door lets a call not through, and the rule of the schedule that says so. */
+interface Refusal extends NonNullable<CallRef['refusal']> {
+  readonly rule?: PlannedRule;
+}
+
 /** The contract that the tool itself declares, beside those of rules. */
 const OWN_CONTRACT = -1;
+
+/** An outcome that a look-up has settled is told by its own result, never by this. */
+const RECONCILED: OperationProblem = { code: 'reconciled', message: 'It had no effect.' };
 
 function unknownTool(name: string): OperationProblem {
   return { code: 'unknown_tool', message: `There is no tool "${name}".` };

@@ -17,9 +17,9 @@ export class Schedule {
     return this.inForce(call, position).filter((rule) => rule.kind !== 'permission_revoked');
   }
 
-  /** The permission for the tool is revoked at this position. */
-  revoked(call: CallRef, position: number): boolean {
-    return this.inForce(call, position).some((rule) => rule.kind === 'permission_revoked');
+  /** The rule by which the permission for the tool is revoked at this position; null: it is not. */
+  revoked(call: CallRef, position: number): PlannedRule | null {
+    return this.inForce(call, position).find((rule) => rule.kind === 'permission_revoked') ?? null;
   }
 
   /** The changed contract of the tool at this position; null: its own. The last rule of several holds. */

@@ -131,6 +131,10 @@ describe('a refusal of the schedule', () => {
       ['denied', 'permission_revoked'],
       ['denied', 'permission_revoked'],
     ]);
+    expect(record.faults?.injected).toMatchObject([
+      { rule: 0, kind: 'permission_revoked', on: 'get_order', position: 2, operation: 'op-2' },
+      { rule: 0, kind: 'permission_revoked', on: 'get_order', position: 2, operation: 'op-3' },
+    ]);
   });
 });
 
@@ -199,6 +203,10 @@ describe('a bent reply of the schedule', () => {
       ['committed', null],
     ]);
     expect(record.operations[1]?.problem?.message).toBe('The arguments of get_order have changed: order_id is now called order.');
+    expect(record.faults?.injected).toMatchObject([
+      { kind: 'schema_changed', operation: 'op-3' },
+      { kind: 'schema_changed', operation: 'op-2', detail: 'get_order had another contract, and the call was refused' },
+    ]);
     expect(record.operations[0]?.result).toHaveProperty('status');
     expect(record.operations[2]?.result).toHaveProperty('state');
   });

@@ -78,7 +78,7 @@ const WRITES: readonly (readonly [string, Fault, { tool: string; agent: number; 
   ['timeout_after_commit', { kind: 'timeout_after_commit', afterMs: 5 }, { tool: 'unknown: ticket_outcome_unknown', agent: 0, stored: [1, 2] }],
   ['malformed_reply', { kind: 'malformed_reply' }, { tool: 'unknown: ticket_outcome_unknown', agent: 201, stored: [1, 2] }],
   ['payload_too_large', { kind: 'payload_too_large', limitBytes: 10 }, { tool: 'payload_too_large', agent: 413, stored: [0, 0] }],
-  ['permission_revoked', { kind: 'permission_revoked' }, { tool: 'invalid', agent: 403, stored: [0, 0] }],
+  ['permission_revoked', { kind: 'permission_revoked' }, { tool: 'not_permitted', agent: 403, stored: [0, 0] }],
   ['slow', { kind: 'slow', bySeconds: 12 }, { tool: 'done', agent: 201, stored: [1, 2] }],
   ['slow beyond patience', { kind: 'slow', bySeconds: 3600 }, { tool: 'unknown: ticket_outcome_unknown', agent: 0, stored: [1, 2] }],
 ];
@@ -181,7 +181,7 @@ describe('requests', () => {
     await w.world.faults.arm('op-1', [{ rule: 0, position: 4 }]);
     expect(await ending(client.request('POST', '/tickets', NEW))).toBe('unavailable 7');
     expect(await ending(client.request('POST', '/tickets', NEW))).toBe('unavailable 7');
-    expect(await ending((await tool(w, 'op-2')).request('POST', '/tickets', NEW))).toBe('invalid');
+    expect(await ending((await tool(w, 'op-2')).request('POST', '/tickets', NEW))).toBe('not_permitted');
     // What was revoked stays revoked.
     expect((await call(w, 'GET', '/tickets')).status).toBe(403);
     expect((await w.world.faults.injected()).map(({ on: target, position, operation }) => [target, position, operation])).toContainEqual([

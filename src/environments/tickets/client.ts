@@ -70,6 +70,7 @@ export class TicketOutcomeUnknownError extends Error {
 }
 
 const FAILURES: ReadonlyMap<number, string> = new Map([
+  [403, 'not_permitted'],
   [404, 'not_found'],
   [410, 'not_found'],
   [409, 'conflict'],
