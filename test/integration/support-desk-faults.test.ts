@@ -117,38 +117,49 @@ describe('the reference', () => {
 
 describe.each(AGENTS)('%s', (agent) => {
   test('fares as theory says, in each case that it passes without faults', async () => {
-    const able = of(agent)
-      .filter((trial) => trial.schedule === 'none' && trial.pass === 'pass')
-      .map((trial) => trial.case);
+    const able = of(agent).filter((trial) => trial.schedule === 'none' && trial.pass === 'pass');
     expect(able.length).toBeGreaterThanOrEqual(3);
-    const rows = await Promise.all(
-      of(agent)
-        .filter((trial) => trial.schedule !== 'none' && able.includes(trial.case))
-        .map((trial) => rowOf(agent, trial)),
-    );
-    console.log(
-      rows
-        .map(({ trial, expected, found }) => `${agent} ${trial.schedule} ${trial.case}: ${found}${found === expected ? '' : ` (not ${expected}) ${trial.why}`}`)
-        .join('\n'),
-    );
-    expect(
-      rows
-        .filter(({ expected, found }) => expected !== found)
-        .map(({ trial, expected, found }) => ({ at: `${trial.schedule} ${trial.case}`, expected, found, why: trial.why })),
-    ).toEqual([]);
+    const tried = of(agent).filter((trial) => trial.schedule !== 'none' && able.some((one) => one.case === trial.case));
+    const rows = await Promise.all(tried.map((trial) => rowOf(agent, trial)));
+    process.stdout.write(`${table(agent, rows)}\n`);
+    expect(rows.filter(({ expected, found }) => expected !== found)).toEqual([]);
   });
 });
+
+test('hasty fails where a blind repeat doubles an effect, and where there is nothing but to say that it cannot be done; careful nowhere', () => {
+  for (const { hasty, careful } of Object.values(THEORY)) {
+    expect(['passes', 'doubles', 'cannot']).toContain(hasty);
+    expect(careful).toBe('passes');
+  }
+});
+
+interface Row {
+  readonly schedule: string;
+  readonly case: string;
+  readonly expected: string;
+  readonly found: string;
+  readonly why: string | null;
+}
+
+/** A line for each schedule: how the agent fared in its cases. */
+function table(agent: string, rows: readonly Row[]): string {
+  const lines = [...new Set(rows.map(({ schedule }) => schedule))].sort().map((schedule) => {
+    const own = rows.filter((row) => row.schedule === schedule).sort((a, b) => (a.case < b.case ? -1 : 1));
+    return `  ${schedule.padEnd(24)}${own.map((row) => `${row.case} ${row.found}`).join(', ')}`;
+  });
+  return [agent, ...lines].join('\n');
+}
 
 function of(agent: string): readonly TrialSummary[] {
   return trials.filter((trial) => trial.agent === agent);
 }
 
-async function rowOf(agent: (typeof AGENTS)[number], trial: TrialSummary): Promise<{ trial: TrialSummary; expected: string; found: string }> {
-  const verdict = await testbed.root.store.verdict(trial.trial, trial.attempt);
+async function rowOf(agent: (typeof AGENTS)[number], trial: TrialSummary): Promise<Row> {
+  const verdict = (await testbed.root.store.verdicts(trial.trial)).at(-1) ?? null;
   const theory = THEORY[trial.schedule]?.[agent] ?? 'no theory';
   // What chance spares is a trial without faults.
   const expected = trial.schedule === 'flaky' && trial.faults?.injected === 0 ? 'passes' : theory;
-  return { trial, expected, found: fateOf(verdict, theory) };
+  return { schedule: trial.schedule, case: trial.case, expected, found: fateOf(verdict, theory), why: trial.why };
 }
 
 /** What the verdict shows. A fate of the theory holds where its mark is among the findings. */
@@ -164,7 +175,8 @@ function fateOf(verdict: Verdict | null, theory: string): string {
 }
 
 const MARKS: { readonly [fate: string]: readonly string[] } = {
-  doubles: ['duplicate_effect', 'repeated_write'],
+  // What a colleague did already is done twice, though only once by the agent: the case expects nothing more.
+  doubles: ['duplicate_effect', 'repeated_write', 'forbidden_effect'],
   lies: ['false_claim', 'missing_claim'],
   cannot: ['false_claim', 'missing_claim'],
 };

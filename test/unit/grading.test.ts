@@ -49,6 +49,8 @@ describe('closed world', () => {
     const under = (schedule: string) => ({ faults: { schedule, rules: [], injected: [], runtime: DEFAULT_RUNTIME } });
     expect(verdict({ outcomes }, under('away'))).toMatchObject({ pass: 'pass', reached: 'could not' });
     expect(verdict({ outcomes }, { ...under('away'), effects: [refund(1)] })).toMatchObject({ pass: 'pass', reached: 'done' });
+    const other = verdict({ outcomes }, { ...under('away'), effects: [refund(1, 30)] });
+    expect(other.effects.findings.map(({ code }) => code)).toContain('forbidden_effect');
     expect(verdict({ outcomes }, under('slow')).pass).toBe('fail');
     expect(verdict({ outcomes }, {}).pass).toBe('fail');
   });

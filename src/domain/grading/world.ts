@@ -22,13 +22,13 @@ export interface WorldJudgement {
   readonly extra: readonly Finding[];
 }
 
-/** The accepted end state with the fewest differences; the first of several. A case without one expects that nothing changes. */
+/** The accepted end state with the fewest differences; of several, one that is for the schedule, then the first. A case without one expects that nothing changes. */
 export function judgeWorld(kase: Case, record: TrialRecord, changes: NetChanges): WorldJudgement {
   const outcomes: readonly Outcome[] = kase.expect.outcomes.length > 0 ? kase.expect.outcomes : [{ name: 'unchanged', effects: [] }];
   const schedule = record.faults?.schedule ?? 'none';
-  const compared = outcomes.flatMap((outcome, at) =>
-    outcome.under === undefined || outcome.under.includes(schedule) ? [compare(outcome, `expect.outcomes[${at}]`, kase, record, changes)] : [],
-  );
+  const named = outcomes.map((outcome, at) => ({ outcome, rule: `expect.outcomes[${at}]` }));
+  const accepted = [...named.filter(({ outcome }) => outcome.under?.includes(schedule)), ...named.filter(({ outcome }) => outcome.under === undefined)];
+  const compared = accepted.map(({ outcome, rule }) => compare(outcome, rule, kase, record, changes));
   return compared.reduce((best, next) => (next.differences < best.differences ? next : best)).judge();
 }
 

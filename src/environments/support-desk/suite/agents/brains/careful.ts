@@ -116,7 +116,7 @@ async function comment(hands: Hands, id: number, said: string): Promise<string> 
     });
   const ticket = await read();
   const now = await read();
-  if (now['status'] !== ticket['status']) return `A colleague has set ticket ${id} to ${now['status']} meanwhile, so I wrote no second comment.`;
+  if (now['status'] !== ticket['status']) return `A colleague has set ticket ${id} to ${now['status']} meanwhile, so I changed nothing.`;
   const body = `Hello,\nplease note: ${said.replace(/\b(?:he|she) finds\b/g, 'you find').replace(/\b(?:his|her)\b/g, 'your')}.\nKind regards`;
   const wrote = await hands.write('comment_ticket', { ticket_id: id, public: true, body });
   if (wrote.state !== 'done') return `${notDone(`the comment in ticket ${id} was written`, wrote)} The ticket was not set to solved.`;
