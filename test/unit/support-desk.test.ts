@@ -31,7 +31,8 @@ describe('the pack', () => {
       if (named !== '*') expect(named.filter((name) => !tools.has(name))).toEqual([]);
     }
     expect(pack.permissions?.roles['senior']?.tools).toBe('*');
-    expect(pack.permissions?.roles['agent']?.tools).toHaveLength(tools.size);
+    // The look-up and the wait of the production runtime are anybody's.
+    expect(pack.permissions?.roles['agent']?.tools).toHaveLength(pack.tools.filter(({ builtin }) => builtin === undefined).length);
   });
 
   it('tells the agent the limits that the refund tool holds to', () => {
@@ -108,8 +109,10 @@ describe('the cases', () => {
 
   it('do not show an agent their answers: no agent of the suite knows a case', () => {
     const ids = cases.map(([name]) => name.replace('.yaml', ''));
-    for (const agent of ['hasty', 'careful']) {
-      const source = text(`suite/agents/${agent}.ts`);
+    const sources = readdirSync(new URL('suite/agents/', folder), { recursive: true }).filter((name) => String(name).endsWith('.ts'));
+    expect(sources.length).toBeGreaterThanOrEqual(3);
+    for (const name of sources) {
+      const source = text(`suite/agents/${String(name)}`);
       expect(ids.filter((id) => source.includes(id))).toEqual([]);
       expect(source).not.toMatch(/['"`\s](?:50\d\d|10[0-4]\d|2[0-3]\d)['"`\s,)]/);
     }
