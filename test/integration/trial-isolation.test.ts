@@ -1,16 +1,12 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { run } from '../../src/client/run.ts';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
 import { containersOfRegistry } from '../../src/environments/hosts/container.ts';
 import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
-import type { TrialStatus } from '../../src/workflows/messages.ts';
-import { writeGateSuite } from '../chaos/gate.ts';
-import { until } from '../chaos/until.ts';
 import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 
@@ -79,34 +75,4 @@ describe.skipIf(!container.met)(skipTitle('trials in containers of their own', c
     expect(rows).toHaveLength(1);
     expect(await containersOfRegistry(rows[0]?.value ?? '')).toEqual([]);
   });
-});
-
-test('public-10: 8 trials write to the same recipient with the same subject at once: each world has its own mail', { timeout: 180_000 }, async () => {
-  const { root } = testbed;
-  const gate = join(folder, 'open');
-  const suite = await writeGateSuite(join(folder, 'suite'), gate, ['write_mail']);
-  const handle = await run(root, { suite, trials: 8, concurrency: 8, keep: 'always' }, new Promise(() => {}));
-  const rows = await root.store.trials(handle.id);
-  for (const { id } of rows) {
-    await until('its tool waits', async () => (await root.temporal.workflow.getHandle(id).query<TrialStatus>('status')).inFlight.length === 1);
-  }
-  await writeFile(gate, '');
-  const { passed } = await handle.result();
-  expect(passed).toBe(8);
-  const worlds = new Set<string>();
-  for (const { id } of rows) {
-    const world = (await root.store.attempts(id))[0]?.world?.id ?? '';
-    worlds.add(world);
-    const record = await root.store.record(id, 1);
-    expect(record?.effects).toMatchObject([
-      { kind: 'mail', accepted: true, operation: 'op-1', recipients: [{ address: 'one@example.org', code: 250 }], subject: 'The gate' },
-    ]);
-    // The one that its own operation sent.
-    const stored = await root.store.snapshot(`${id}.1`);
-    const rawMails = (stored?.snapshot['rawMails'] ?? []) as unknown as readonly { raw: string }[];
-    expect(rawMails).toHaveLength(1);
-    expect(Buffer.from(rawMails[0]?.raw ?? '', 'base64').toString('utf8')).toContain(`<op-1.1@${world}.trialbed.invalid>`);
-  }
-  expect(worlds.size).toBe(8);
-  expect(await root.worlds.leased(`${handle.id}-`)).toBe(0);
 });

@@ -53,6 +53,7 @@ export class LeasedWorld implements World {
     const { layout, epoch } = this.row;
     const startedAt = now();
     let result: Json = null;
+    let ended = false;
     try {
       const value = await toolTransaction(
         access.tools,
@@ -69,6 +70,9 @@ export class LeasedWorld implements World {
               now() - startedAt,
             ]),
           beforeCommit: () => failpoint('effects_written_before_commit'),
+          lost: (commitSent) => {
+            ended = !commitSent;
+          },
         },
         async (sql) => {
           const done = await work(sql);
@@ -88,7 +92,9 @@ export class LeasedWorld implements World {
         await this.ledger.settle(operation.id, operation.attempt, { state: 'failed', problem, durationMs: now() - startedAt });
         throw error;
       }
-      throw await this.refusal(error, operation);
+      throw ended && (await this.givenUp(operation))
+        ? await this.late(operation, `its session was ended with attempt ${operation.attempt}`)
+        : await this.refusal(error, operation);
     }
   }
 
@@ -162,9 +168,21 @@ export class LeasedWorld implements World {
     const ended = rows[0]?.closed || (rows[0]?.closing && sqlState(error)?.startsWith('57P'));
     if (!ended || stands?.state === 'committed') return error;
     // Not in the ledger: since the fence waits for whoever commits, it did not.
-    const fenced = new FencedError('the world');
-    await this.ledger.late({ source: 'sql', operation: operation.id, detail: 'its session held on at the fence and was ended; nothing of it was committed' });
-    return fenced;
+    return this.late(operation, 'its session held on at the fence and was ended');
+  }
+
+  /** Whether this attempt of the operation was fenced, so that another could take its place. Waits for whoever is just fencing it. */
+  private async givenUp({ id, attempt }: Attempt): Promise<boolean> {
+    const { rows } = await this.parts.access.admin.query<{ fenced: number }>(
+      `SELECT fenced FROM ${inSys(this.row.layout, 'attempts')} WHERE operation = $1 FOR SHARE`,
+      [id],
+    );
+    return (rows[0]?.fenced ?? 0) >= attempt;
+  }
+
+  private async late(operation: Attempt, what: string): Promise<FencedError> {
+    await this.ledger.late({ source: 'sql', operation: operation.id, detail: `${what}; nothing of it was committed` });
+    return new FencedError('the world');
   }
 }
 

@@ -99,7 +99,9 @@ export function isLost(error: unknown): boolean {
 /** The server ended the session, or the connection broke: an error of the work itself is not meant. */
 function isEnded(error: unknown): boolean {
   const state = sqlState(error);
-  return state === null ? error instanceof Error && /^Connection terminated|ECONNRESET|EPIPE/.test(error.message) : /^(08|57P)/.test(state);
+  return state === null
+    ? error instanceof Error && /^Connection terminated|^Client has encountered a connection error|ECONNRESET|EPIPE/.test(error.message)
+    : /^(08|57P)/.test(state);
 }
 
 /** Refused by the fence of the world or of the operation's attempts. */

@@ -12,8 +12,8 @@ import { freePort } from '../../src/infra/ports.ts';
 import { startEmbeddedPostgres } from '../../src/infra/postgres-embedded.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed } from '../harness/testbed.ts';
-import { writeGateSuite } from './gate.ts';
-import { until } from './until.ts';
+import { writeGateSuite } from '../chaos/gate.ts';
+import { until } from '../chaos/until.ts';
 
 const TRIALS = 50;
 const TERMINATED = 8;
