@@ -53,7 +53,10 @@ describe('references', () => {
     ['Total ${order.lines}', '${order.lines}: is a list; only text, numbers and booleans can stand inside a text'],
     ['Note ${order.note}', '${order.note}: is null; only text, numbers and booleans can stand inside a text'],
     ['${order.total', '${order.total: has no closing brace; write $${ where the characters themselves are meant'],
-    ['${1 + 1}', '${1 + 1}: is no reference; expected ${step.path.to.value}, ${step!state}, ${step!problem} or ${step!operation} ($${ for the characters themselves)'],
+    [
+      '${1 + 1}',
+      '${1 + 1}: is no reference; expected ${step.path.to.value}, ${step!state}, ${step!problem} or ${step!operation} ($${ for the characters themselves)',
+    ],
   ])('%s is refused', (value, message) => {
     expect(() => resolveArguments(value, results)).toThrow(ScriptError);
     expect(() => resolveArguments(value, results)).toThrow(message);
