@@ -40,7 +40,7 @@ function gateLine(summary: BatchSummary, paint: Paint): string {
 }
 
 function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Paint): string[] {
-  const { columns: agents, rows } = matrix(trials);
+  const { head, rows } = matrix(trials);
   const colour: { readonly [state in CellState]: 'green' | 'red' | 'yellow' | 'dim' } = {
     pass: 'green',
     fail: 'red',
@@ -49,8 +49,12 @@ function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Pa
     cancelled: 'dim',
   };
   const table = rows.map((row): TableCell[] => [
-    plainText(row.case),
+    ...row.names.map((name) => plainText(name)),
     ...row.cells.map((cell): TableCell => (cell === null ? '' : { text: cellText(cell), paint: (text) => paint(colour[cellState(cell)], text) })),
   ]);
-  return textTable(['case', ...agents.map((agent) => plainText(agent))], table, { columns, headPaint: (text) => paint('bold', text) });
+  return textTable(
+    head.map((name) => plainText(name)),
+    table,
+    { columns, headPaint: (text) => paint('bold', text) },
+  );
 }

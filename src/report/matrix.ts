@@ -1,10 +1,11 @@
 import type { TrialSummary } from '../domain/trial.ts';
 
-/** Case by agent. Columns and rows are in the order in which they first occur. */
+/** Case by agent, a row for each fault schedule. Columns and rows are in the order in which they first occur, the rows of a case together. */
 export interface Matrix {
-  /** Agents; with more than one fault schedule, `agent / schedule`. */
-  readonly columns: readonly string[];
-  readonly rows: readonly { readonly case: string; readonly cells: readonly (Cell | null)[] }[];
+  /** Names of the first columns and the agents: the schedule is named where there is more than one. */
+  readonly head: readonly string[];
+  /** What stands in the first columns, and how each agent did. */
+  readonly rows: readonly { readonly names: readonly string[]; readonly cells: readonly (Cell | null)[] }[];
 }
 
 /** The trials of one case and one agent, counted. */
@@ -20,18 +21,20 @@ export interface Cell {
 /** How a cell stands: the worst of what was scored; `infra` or `cancelled` only where nothing was scored. */
 export type CellState = 'pass' | 'fail' | 'undetermined' | 'infra' | 'cancelled';
 
-/** Counts trials by case and agent. */
+/** Counts trials by case, schedule and agent. */
 export function matrix(trials: readonly TrialSummary[]): Matrix {
   const many = new Set(trials.map((t) => t.schedule)).size > 1;
-  const column = (t: TrialSummary): string => (many ? `${t.agent} / ${t.schedule}` : t.agent);
-  const columns = [...new Set(trials.map(column))];
-  const cells = new Map<string, Map<string, Cell>>();
+  const agents = [...new Set(trials.map((t) => t.agent))];
+  const cases = new Map<string, Map<string, Map<string, Cell>>>();
   for (const trial of trials) {
-    const row = cells.get(trial.case) ?? new Map<string, Cell>();
-    row.set(column(trial), add(row.get(column(trial)) ?? EMPTY, trial));
-    cells.set(trial.case, row);
+    const schedules = entry(cases, trial.case, () => new Map<string, Map<string, Cell>>());
+    const row = entry(schedules, trial.schedule, () => new Map<string, Cell>());
+    row.set(trial.agent, add(row.get(trial.agent) ?? EMPTY, trial));
   }
-  return { columns, rows: [...cells].map(([id, row]) => ({ case: id, cells: columns.map((c) => row.get(c) ?? null) })) };
+  const rows = [...cases].flatMap(([id, schedules]) =>
+    [...schedules].map(([schedule, row]) => ({ names: many ? [id, schedule] : [id], cells: agents.map((agent) => row.get(agent) ?? null) })),
+  );
+  return { head: [...(many ? ['case', 'faults'] : ['case']), ...agents], rows };
 }
 
 /** How a cell stands. */
@@ -63,6 +66,12 @@ export function trialState(trial: TrialSummary): CellState {
 }
 
 const EMPTY: Cell = { trials: 0, passed: 0, failed: 0, undetermined: 0, infraErrors: 0, cancelled: 0 };
+
+function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}
 
 function add(cell: Cell, trial: TrialSummary): Cell {
   const state = trialState(trial);

@@ -57,14 +57,14 @@ function section(title: string, body: string): string {
 }
 
 function matrixTable(data: ReportData): string {
-  const { columns, rows } = matrix(data.trials.map((t) => t.summary));
+  const { head, rows } = matrix(data.trials.map((t) => t.summary));
   if (rows.length === 0) return '';
   const mark = (cell: Cell | null): string => (cell === null ? '' : cellState(cell) === 'pass' ? cellText(cell) : `**${cellText(cell)}**`);
   const table = mdTable(
-    ['case', ...columns.map(mdText)],
-    rows.slice(0, LISTED).map((row) => [mdCellCode(row.case), ...row.cells.map(mark)]),
+    head.map(mdText),
+    rows.slice(0, LISTED).map((row) => [...row.names.map(mdCellCode), ...row.cells.map(mark)]),
   );
-  return rows.length > LISTED ? `${table}\n\nand ${rows.length - LISTED} more cases, in \`report.json\`` : table;
+  return rows.length > LISTED ? `${table}\n\nand ${rows.length - LISTED} more lines, in \`report.json\`` : table;
 }
 
 function trialList(trials: readonly ReportTrial[], budget: { left: number }, note: string = ''): string {

@@ -141,7 +141,7 @@ describe('a report', () => {
     expect(section).toContain('and then times out (fired once, in 1 of 1 trial)');
     expect(section).toContain('(**never fired: tested nothing**)');
     expect(section).toContain('Production, as the agents met it: a call times out after 1.5 min;');
-    expect(text).toContain('| case | reference / none | reference / lost-reply |');
+    expect(text).toContain('| case | faults | reference |');
     expect(text).toContain('- fault schedules: `none`, `lost-reply ffffffffffff`');
     expect(reportMarkdown(reportData([reportTrial(trial())]))).not.toContain('Fault schedules');
   });

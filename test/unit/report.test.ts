@@ -49,7 +49,7 @@ function failed(message: string, found: Json): StoredVerdict {
 
 describe('matrix', () => {
   test('counts by case and agent; what was not scored is neither passed nor failed', () => {
-    const { columns, rows } = matrix([
+    const { head, rows } = matrix([
       trial({ case: 'a', agent: 'x' }),
       trial({ case: 'a', agent: 'x', repetition: 2, pass: 'fail' }),
       trial({ case: 'a', agent: 'x', repetition: 3, pass: null, ending: 'infra_error' }),
@@ -57,16 +57,22 @@ describe('matrix', () => {
       trial({ case: 'a', agent: 'y', pass: null, ending: 'infra_error' }),
       trial({ case: 'c', agent: 'y', pass: null, ending: 'cancelled' }),
     ]);
-    expect(columns).toEqual(['x', 'y']);
-    expect(rows.map((r) => [r.case, ...r.cells.map((cell) => (cell ? cellText(cell) : null))])).toEqual([
+    expect(head).toEqual(['case', 'x', 'y']);
+    expect(rows.map((r) => [...r.names, ...r.cells.map((cell) => (cell ? cellText(cell) : null))])).toEqual([
       ['a', '1/2 pass, 1 infra', 'infra error'],
       ['b', null, 'undetermined'],
       ['c', null, 'cancelled'],
     ]);
   });
 
-  test('fault schedules are columns of their own when there are several', () => {
-    expect(matrix([trial({ schedule: 'none' }), trial({ schedule: 'slow' })]).columns).toEqual(['reference / none', 'reference / slow']);
+  test('fault schedules have lines of their own when there are several, below their case', () => {
+    const { head, rows } = matrix([trial({ case: 'a' }), trial({ case: 'b' }), trial({ case: 'a', schedule: 'slow', agent: 'x' })]);
+    expect(head).toEqual(['case', 'faults', 'reference', 'x']);
+    expect(rows.map((r) => [...r.names, ...r.cells.map((cell) => (cell ? cellText(cell) : null))])).toEqual([
+      ['a', 'none', 'pass', null],
+      ['a', 'slow', null, 'pass'],
+      ['b', 'none', 'pass', null],
+    ]);
   });
 });
 
