@@ -1,6 +1,5 @@
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
-import { grade } from '../domain/grading/grade.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
@@ -14,6 +13,7 @@ import { changeAtStart, recordTimeout } from './inject.ts';
 import { planOf } from './plan.ts';
 import { foundIn } from './runtime-calls.ts';
 import { settled } from './settled.ts';
+import { gradeInTime } from './grade-in-time.ts';
 import { toItsEnd, withinDeadline } from './deadline.ts';
 import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
@@ -177,7 +177,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const record = stored ?? (await buildRecord(world, environment.environment, request, await store.messages(trial, attempt), reference, schedule));
   if (!stored) await store.putRecord(trial, attempt, record);
   failpoint('recorded_before_verdict');
-  const verdict = grade(kase, context.trial.caseHash, record);
+  const verdict = gradeInTime(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
   return gradeOf(verdict);
 }

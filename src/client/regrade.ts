@@ -1,10 +1,10 @@
 import { firstFinding } from '../domain/verdict.ts';
-import { grade } from '../domain/grading/grade.ts';
+import { gradeInTime } from '../activities/grade-in-time.ts';
 import { loadSuite } from '../suite/load-suite.ts';
 import type { Root } from '../worker/root.ts';
 import { NotFoundError, type RegradeReport } from './api.ts';
 
-/** Grades a batch's stored records by the case files as they are now. Runs no agent; old verdicts stay. @throws {NotFoundError} */
+/** Grades a batch's stored records by the case files as they are now. Runs no agent; old verdicts stay. @throws {NotFoundError} @throws {GraderTimeoutError} */
 export async function regrade(root: Root, batchId: string): Promise<RegradeReport> {
   const { store } = root;
   const batch = await store.batch(batchId);
@@ -22,7 +22,7 @@ export async function regrade(root: Root, batchId: string): Promise<RegradeRepor
       skipped++;
       continue;
     }
-    const verdict = grade(kase.kase, kase.hash, record);
+    const verdict = gradeInTime(kase.kase, kase.hash, record);
     const before = (await store.verdicts(trial.id)).find((one) => one.current);
     await store.addVerdict(trial.id, trial.attempt, verdict);
     regraded++;

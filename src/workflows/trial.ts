@@ -67,6 +67,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'WorldBuildError',
   'WorldStateError',
   'AccessNeedsDatabase',
+  'GraderTimeoutError',
 ]);
 
 class TrialRun {
@@ -147,6 +148,7 @@ class TrialRun {
           ending = 'infra_error';
           grade = null;
           problem = problemOf(error, this.phase);
+          this.hopeless = HOPELESS.has(problem.code);
         }
         await this.enter('release').catch(ignoreUntilSwept);
         // A world that cannot be released now is found by the sweeper; the verdict does not depend on it.
