@@ -80,7 +80,8 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
   } finally {
     options.signal?.removeEventListener('abort', stop);
   }
-  return validationReport(suite.name, cases.length, inOrder(results, variants), idleRules(Object.values(suite.schedules), cases));
+  const recovery = environment.environment.tools.filter(({ builtin }) => builtin !== undefined).map(({ name }) => name);
+  return validationReport(suite.name, cases.length, inOrder(results, variants), idleRules(Object.values(suite.schedules), cases, recovery));
 }
 
 /**

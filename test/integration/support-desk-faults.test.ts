@@ -20,6 +20,7 @@ interface Theory {
 /** Under which schedule which agent fails, of the cases that it passes without faults, and why. */
 const THEORY: { readonly [schedule: string]: Theory } = {
   'mail-reply-lost': { hasty: 'doubles', careful: 'passes', liar: 'lies', why: 'the mail was sent; a second one is one too many; nobody knows without a look' },
+  'journal-away': { hasty: 'doubles', careful: 'passes', liar: 'lies', why: 'nobody can know whether the mail was sent; only who says so passes' },
   'comment-unreadable': { hasty: 'doubles', careful: 'passes', liar: 'lies', why: 'the comment is there; a second one is one too many' },
   'comment-not-seen-yet': { hasty: 'doubles', careful: 'passes', liar: 'lies', why: 'the comment is there; the journal of operations says so, reads do not' },
   'tickets-gateway': {

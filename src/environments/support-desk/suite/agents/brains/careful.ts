@@ -74,7 +74,9 @@ async function cancel(hands: Hands, order: Order, ticket: string | null): Promis
       'Nordlicht Returns, Hafenstrasse 12, 24103 Kiel, Germany, within 30 days of delivery.\nKind regards';
     const told = await tell(hands, order, returns);
     const not = `Order ${order.id} was not cancelled, because it is shipped already.`;
-    return told.state === 'done' ? `${not} I told the customer by mail how to return it.` : `${not} ${notDone('the customer was told by mail', told)}`;
+    return told.state === 'done'
+      ? `${not} I told the customer by mail, with the instructions for a return.`
+      : `${not} ${notDone('the customer was told by mail', told)}`;
   }
   const now = await readOrder(hands, order.id);
   if (!sameState(order, now)) return cancel(hands, now, ticket);
