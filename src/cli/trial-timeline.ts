@@ -106,10 +106,13 @@ function operationLines(operation: Operation, effects: readonly Effect[], { colu
   const call = `${String(operation.seq).padStart(3)}  ${plainText(operation.tool)}`;
   const key = operation.idempotencyKey === null ? '' : ` key ${oneLineJson(operation.idempotencyKey, 40)}`;
   const time = operation.durationMs === null ? '' : ` ${Math.round(operation.durationMs)} ms`;
-  const end = `${told}${time}${operation.disturbed ? ', disturbed' : ''}`;
+  const tries = operation.tries === undefined ? '' : `, ${operation.tries} tries`;
+  const replay = operation.replayOf == null ? '' : `, answered by ${plainText(operation.replayOf)}`;
+  const end = `${told}${time}${tries}${replay}${operation.disturbed ? ', disturbed' : ''}`;
   const args = oneLineJson(operation.args, Math.max(20, columns - displayWidth(call) - key.length - end.length - 6));
   const lines = [`${call} ${paint('dim', args)}${key}  ${paint(colour, end)}`];
   if (operation.problem) lines.push(`     ${shorten(plainText(`${operation.problem.code}: ${operation.problem.message}`), columns - 7)}`);
+  if (operation.reconciled) lines.push(`     ${plainText(operation.reconciled.by)} told the agent later that it is ${operation.reconciled.state}`);
   // Whole, for it is what an operator came for; bounded where it was recorded.
   if (operation.detail !== undefined) lines.push(...wrap(`detail ${plainText(operation.detail)}`, columns - 7).map((line) => `     ${line}`));
   if (operation.result !== null) lines.push(paint('dim', `     result ${oneLineJson(operation.result, columns - 14)}`));

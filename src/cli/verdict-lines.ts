@@ -12,6 +12,7 @@ export function verdictLines({ verdicts, trial }: TrialView, columns: number, pa
   return [
     `${judged(current.pass, paint)}${current.reached === null ? '' : `, reached "${plainText(current.reached)}"`} (grader ${plainText(current.graderVersion)}, ${plainText(current.gradedAt)}${edited})`,
     ...(['outcome', 'constraints', 'effects'] as const).flatMap((name) => viewLines(name, current, columns, paint)),
+    ...recoveryLines(current),
     ...diagnosticsLines(current),
     ...verdicts.filter((verdict) => verdict !== current).map((old) => paint('dim', plainText(earlierLine(old)))),
   ];
@@ -35,6 +36,18 @@ function findingLines(finding: Finding, columns: number, paint: Paint): string[]
     ...value('found', finding.found),
     ...operations,
   ];
+}
+
+/** What the agent did after each write of unknown outcome. */
+function recoveryLines({ recovery = [] }: StoredVerdict): string[] {
+  return recovery.map((note) => {
+    const repeats = note.repeats.length === 0 ? '' : `, called again in ${note.repeats.join(', ')}`;
+    const looked = { before_repeat: ' after a look', not_before_repeat: ' without a look', later: ', looked for later', never: ', never looked for' }[
+      note.looked
+    ];
+    const times = note.committed === 1 ? 'once' : note.committed === 0 ? 'not' : `${note.committed} times`;
+    return plainText(`recovery    ${note.tool} (${note.operation}) was of unknown outcome${repeats}${looked}; its effect is ${times} there`);
+  });
 }
 
 /** Only what is not as usual; none of it decides the verdict. */

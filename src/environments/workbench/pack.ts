@@ -35,6 +35,8 @@ export default function workbench(options: JsonObject): Environment {
     tables: Object.fromEntries(toolkits.flatMap((toolkit) => Object.entries(toolkit.comparison ?? {}))),
     tools: toolkits.flatMap((toolkit) => toolkit.tools({ compat })),
     policy: new URL('./policy.md', import.meta.url),
+    // As published: no tries of its own, no look-up, nothing to wait with.
+    runtime: { timeoutSeconds: 30, retries: null, lookup: null, wait: null },
     permissions: { roles: { assistant: { tools: '*' } } },
   });
 }
