@@ -86,6 +86,9 @@ test('processes that start at once share one supervisor', async () => {
   expect(log.match(/all services run/g)).toHaveLength(1);
 });
 
+/** Of worlds; this home has had none. */
+const NO_CONTAINERS = { ended: 0, left: 0 };
+
 test('a holder that is killed leaves no process behind', async () => {
   const child = await holder();
   const pids = await processes();
@@ -101,11 +104,11 @@ test('up keeps the services without a user, and down ends them', async () => {
   expect(await alive(pids)).toEqual(pids);
   await using lease = await acquireServices(settings);
   expect(lease.endpoints).toEqual(endpoints);
-  await expect(down({ home })).resolves.toEqual({ result: 'users', users: [process.pid] });
+  await expect(down({ home })).resolves.toEqual({ result: 'users', users: [process.pid], containers: NO_CONTAINERS });
   expect(await alive(pids)).toEqual(pids);
   await lease.release();
   expect(await alive(pids)).toEqual([]);
-  await expect(down({ home })).resolves.toEqual({ result: 'not running', users: [] });
+  await expect(down({ home })).resolves.toEqual({ result: 'not running', users: [], containers: NO_CONTAINERS });
 });
 
 test('a killed PostgreSQL comes back where it was, with what it had committed', async () => {
