@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { withDatabase } from '../../src/environments/hosts/connection.ts';
+import type { TrialStatus } from '../../src/workflows/messages.ts';
 import { until } from '../chaos/until.ts';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bench, counter, expecting, module, script, startBench } from './bench.ts';
+import { type Bench, expecting, module, script, startBench } from './bench.ts';
 
 const MAIL = { to: ['one@example.org'], subject: 'Hello', text: 'Hello.' };
 
@@ -105,12 +105,11 @@ describe('public-12: an agent that never returns', () => {
 });
 
 describe('public-s3: a connection that idles in a transaction', () => {
-  it('public-s3: keeps no world from being torn down, by the trial or by the sweeper, and is ended', { timeout: 180_000 }, async () => {
+  it.each(['schema', 'database'] as const)('public-s3: keeps no world (%s) from being torn down, and is ended', { timeout: 180_000 }, async (isolation) => {
     await using bench = await startBench(inject('services'));
     const { root } = bench.testbed;
     const gate = join(bench.folder, 'go');
-    const playing = bench.play({
-      environment: counter(),
+    const suite = await bench.write({
       agent: module('calls.ts', {
         calls: [
           { tool: 'charge', args: { account: 'a-1', amount: 1 } },
@@ -119,25 +118,36 @@ describe('public-s3: a connection that idles in a transaction', () => {
       }),
       kase: expecting({ row: 'charges', change: 'insert' }),
     });
+    const playing = bench.testbed.run({ ...suite, keep: 'never', isolation });
     const world = await until('the trial has a world', async () => {
       for (const batch of await root.store.batches({})) {
         for (const trial of await root.store.trials(batch.id)) {
           const [attempt] = await root.store.attempts(trial.id);
-          if (trial.phase === 'drive' && attempt?.world) return attempt.world.id;
+          if (trial.phase !== 'drive') continue;
+          const { inFlight } = await root.temporal.workflow.getHandle(trial.id).query<TrialStatus>('status');
+          if (attempt?.world && inFlight.includes('op-2 await_file')) return attempt.world.id;
         }
       }
       return null;
     });
-    const idle = new pg.Client({ connectionString: withDatabase(inject('services').postgresUrl, 'trialbed_worlds') });
+    const admin = new pg.Client({ connectionString: inject('services').postgresUrl });
+    await admin.connect();
+    const { rows: own } = await admin.query<{ name: string }>("select datname as name from pg_database where datname like '%' || $1 || '%'", [world]);
+    await admin.end();
+    const idle = new pg.Client({ connectionString: withDatabase(inject('services').postgresUrl, own[0]?.name ?? 'trialbed_worlds') });
     idle.on('error', () => undefined);
     await idle.connect();
     try {
-      await idle.query(`begin; lock table w_${world}.accounts in access exclusive mode; select * from w_${world}.charges`);
+      const { rows: tables } = await idle.query<{ name: string }>(
+        "select format('%I.%I', schemaname, tablename) as name from pg_tables where tablename = 'charges' and (schemaname like '%' || $1 || '%' or $2)",
+        [world, isolation === 'database'],
+      );
+      await idle.query(`begin; lock table ${tables[0]?.name} in access exclusive mode`);
       await writeFile(gate, '');
-      const { trial } = await playing;
-      expect(trial).toMatchObject({ ending: 'completed', pass: 'pass', attempt: 1 });
-      expect(await root.worlds.leased(`${trial.batch}-`)).toBe(0);
-      await sleep(100);
+      const { trials, summary } = await playing;
+      expect(trials).toMatchObject([{ ending: 'completed', pass: 'pass', attempt: 1 }]);
+      expect(summary.worlds).toMatchObject({ leaked: 0 });
+      expect(await root.worlds.leased(`${summary.batch}-`)).toBe(0);
       await expect(idle.query('select 1')).rejects.toThrow();
     } finally {
       await idle.end().catch(() => undefined);

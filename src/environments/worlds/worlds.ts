@@ -49,6 +49,9 @@ export interface WorldsConfig {
   readonly containerOwner?: ContainerOwner;
 }
 
+/** How long a reset waits for a lock that somebody holds on a closed world. */
+const RESET_LOCK_MS = 3_000;
+
 /** A free world beside so many others is dropped instead of kept. */
 const POOL_LIMIT = 64;
 
@@ -210,6 +213,8 @@ class PostgresWorlds implements Worlds {
       await inTransaction(host.admin, async (client) => {
         const row = await worldById(client, ref.id, true);
         if (row?.state !== 'leased' || row.epoch !== ref.epoch) throw new NotReusable('it is no longer of this lease');
+        // Whoever idles in a transaction on its tables holds nobody up for longer: the world is dropped then, which ends that session.
+        await client.query(`SET LOCAL lock_timeout = ${RESET_LOCK_MS}`);
         const doubt = await resetWorld(client, row);
         if (doubt !== null) throw new NotReusable(doubt);
         await setFree(client, row.id);
