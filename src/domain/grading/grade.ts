@@ -35,7 +35,7 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
     ...claimFindings(kase, record, changes),
   ]);
   const constraints = view([...constraintFindings(kase, record), ...recoveryFindings(record)]);
-  const effects = view([...world.extra, ...refusedFindings(changes, record)]);
+  const effects = view([...world.extra, ...refusedFindings(changes, record), ...violationFindings(record)]);
   return {
     pass: judgementOf([outcome.judgement, constraints.judgement, effects.judgement]),
     outcome,
@@ -114,6 +114,21 @@ function refusedFindings(changes: NetChanges, record: TrialRecord): Finding[] {
         .map((to) => `${printable(to.address, 120)} ${to.code}`)
         .join(', ') || 'no recipient'
     }; it had no effect.`,
+    ...(mail.operation === null ? {} : { operations: [mail.operation] }),
+  }));
+}
+
+/** Mails that broke a rule of their format arrive nevertheless, as at a real server; they are shown because others may read them otherwise. */
+function violationFindings({ effects }: TrialRecord): Finding[] {
+  const broken = effects.flatMap((effect) => (effect.kind === 'mail' && effect.accepted && effect.violations.length > 0 ? [effect] : []));
+  return broken.slice(0, 20).map((mail) => ({
+    code: 'encoding_violation',
+    judgement: 'pass',
+    rule: 'closed world',
+    message: `A mail broke rules of its format (${mail.violations
+      .slice(0, 20)
+      .map((violation) => printable(violation, 60))
+      .join(', ')}); it is judged as it could be read.`,
     ...(mail.operation === null ? {} : { operations: [mail.operation] }),
   }));
 }
