@@ -121,10 +121,24 @@ function schemaOf(environment: Environment, tool: Tool): ToolSchema {
         if (def.type === 'object' && !('catchall' in def && def.catchall)) jsonSchema.additionalProperties = false;
       },
     });
-    return { name: tool.name, description: tool.description, inputSchema: JSON.parse(JSON.stringify(inputSchema)) as JsonObject, effect: tool.effect };
+    const plain = JSON.parse(JSON.stringify(inputSchema)) as JsonObject;
+    return { name: tool.name, description: tool.description, inputSchema: tool.idempotent ? withKey(plain) : plain, effect: tool.effect };
   } catch (error) {
     throw new EnvironmentDefinitionError(environment.name, `the input of tool ${tool.name} cannot be written as JSON Schema: ${messageOf(error)}`);
   }
+}
+
+/** A tool that takes a key says so where an agent looks for its arguments; the door takes the key off before the tool sees them. */
+function withKey(schema: JsonObject): JsonObject {
+  const { properties } = schema;
+  if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return schema;
+  const key = {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: 'The same key within a trial is one operation. A call without one is never taken for a repeat.',
+  };
+  return { ...schema, properties: { ...(properties as JsonObject), idempotency_key: key } };
 }
 
 async function policyText(file: string, policy: FileSource | { readonly text: string } | undefined): Promise<string | null> {

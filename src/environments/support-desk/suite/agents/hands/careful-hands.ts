@@ -5,9 +5,6 @@ import { type Deed, type Hands, NoAnswer } from './hands.ts';
 /** Refusals that pass: the same call may be made again after a while. Any other refusal has its reason in the matter. */
 const PASSING = ['rate_limited', 'unavailable', 'mail_unavailable', 'malformed_reply', 'payload_too_large', 'timeout'];
 
-/** Tools that take an idempotency key: a request that arrives twice is then carried out once. */
-const TAKE_A_KEY = ['issue_refund', 'request_approval', 'schedule_follow_up'];
-
 const TRIES = 4;
 const PATIENCE_SECONDS = 60;
 
@@ -38,7 +35,8 @@ export class CarefulHands implements Hands {
 
   /** Calls again where the last call is known to have had no effect and its reason passes. `settle` finds out about an unknown outcome. */
   private async insist(tool: string, args: JsonObject, settle: (lost: CallResult) => Promise<CallResult>): Promise<CallResult> {
-    const key = TAKE_A_KEY.includes(tool) ? { idempotencyKey: `${tool}-${++this.keys}` } : {};
+    // Where a tool takes a key, a request that arrives twice is carried out once.
+    const key = this.takesKey(tool) ? { idempotencyKey: `${tool}-${++this.keys}` } : {};
     let asked = args;
     for (let tries = 1; ; tries++) {
       const told = await this.session.call(tool, asked, key);
@@ -49,6 +47,11 @@ export class CarefulHands implements Hands {
       else if (call.state === 'failed' && PASSING.includes(call.problem?.code ?? '')) await this.pause(call);
       else return call;
     }
+  }
+
+  private takesKey(name: string): boolean {
+    const tool = this.session.tools.find((candidate) => candidate.name === name);
+    return Object.hasOwn(object(tool?.inputSchema['properties'] ?? null), 'idempotency_key');
   }
 
   /** What became of an operation, from the desk's own journal. It stays unknown where the journal does not say. */
