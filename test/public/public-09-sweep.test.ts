@@ -81,9 +81,10 @@ test('public-09: a worker killed with 50 live trials, 10 of them ended from outs
   // A cancelled trial gives its world back; a terminated one runs nothing any more.
   expect(await root.worlds.leased(prefix)).toBe(LIVE + TERMINATED);
 
-  const planned = await sweep(root, { dryRun: true });
-  const report = await sweep(root, {});
+  const { ever: before, ...planned } = await sweep(root, { dryRun: true });
+  const { ever, ...report } = await sweep(root, {});
   expect(report).toEqual(planned);
+  expect(ever).toEqual({ ...before, swept: before.swept + report.swept.length });
   expect(report).toMatchObject({ live: LIVE, leaked: 0 });
   expect(report.swept.map(({ owner, reason }) => `${owner} ${reason}`).sort()).toEqual(terminated.map((id) => `${id}.1 workflow_closed`).sort());
   for (const { world } of report.swept) expect(await remains(admin, world)).toEqual([]);
