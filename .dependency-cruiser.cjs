@@ -1,6 +1,6 @@
 /**
  * Which part may import which. One way only: cli -> client -> (worker, recorded, store, suite, report); worker -> activities ->
- * environments, store, suite -> domain; workflows -> domain. `infra` is used by client and cli, and uses of the rest only
+ * gateway, environments, store, suite -> domain; workflows -> domain. `infra` is used by client and cli, and uses of the rest only
  * the configuration.
  */
 const layers = {
@@ -10,10 +10,11 @@ const layers = {
   environments: ['domain'],
   suite: ['domain', 'environments', 'infra/make-folder'],
   report: ['domain', 'store', 'suite'],
-  activities: ['domain', 'environments', 'store', 'suite', 'workflows'],
+  gateway: ['domain', 'environments'],
+  activities: ['domain', 'environments', 'gateway', 'store', 'suite', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['worker/config'],
-  worker: ['domain', 'workflows', 'environments', 'store', 'suite', 'activities', 'infra'],
+  worker: ['domain', 'workflows', 'environments', 'gateway', 'store', 'suite', 'activities', 'infra'],
   client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init'],
   init: ['infra/make-folder'],
   cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],

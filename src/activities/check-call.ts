@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Environment, Tool } from '../environments/define.ts';
-import type { Proposal } from '../environments/world.ts';
+import type { LoadedEnvironment, Proposal, ToolSchema } from '../environments/world.ts';
 import { contentHash } from '../suite/identity.ts';
 import type { CallRef } from './contract.ts';
 
@@ -75,13 +75,28 @@ function isKey(key: Json): key is string {
 
 function refusalOf(environment: Environment, permission: PermissionContext, tool: Tool, args: JsonObject): OperationProblem | null {
   if (tool.builtin) return null;
-  const denied = (message: string): OperationProblem => ({ code: 'not_permitted', message: printable(message, MAX_PROBLEM_LENGTH) });
+  const reason = standingRefusal(environment, permission, tool.name) ?? environment.permissions?.check?.({ tool: tool.name, args, permission }) ?? null;
+  return reason === null ? null : { code: 'not_permitted', message: printable(reason, MAX_PROBLEM_LENGTH) };
+}
+
+/** Tools that a case permits, whatever their arguments. */
+export function permittedTools(
+  { environment, toolSchemas }: Pick<LoadedEnvironment, 'environment' | 'toolSchemas'>,
+  permission: PermissionContext,
+): readonly ToolSchema[] {
+  return toolSchemas.filter(({ name }) => {
+    const tool = environment.tools.find((candidate) => candidate.name === name);
+    return tool?.builtin !== undefined || standingRefusal(environment, permission, name) === null;
+  });
+}
+
+/** Why a tool is not permitted, whatever its arguments. */
+function standingRefusal(environment: Environment, permission: PermissionContext, tool: string): string | null {
   const role = environment.permissions?.roles[permission.role];
-  if (environment.permissions && !role) return denied(`The role "${permission.role}" has no permissions.`);
-  if (role && role.tools !== '*' && !role.tools.includes(tool.name)) return denied(`The role "${permission.role}" may not call ${tool.name}.`);
-  if (permission.tools.length > 0 && !permission.tools.includes(tool.name)) return denied(`You may not call ${tool.name} here.`);
-  const reason = environment.permissions?.check?.({ tool: tool.name, args, permission }) ?? null;
-  return reason === null ? null : denied(reason);
+  if (environment.permissions && !role) return `The role "${permission.role}" has no permissions.`;
+  if (role && role.tools !== '*' && !role.tools.includes(tool)) return `The role "${permission.role}" may not call ${tool}.`;
+  if (permission.tools.length > 0 && !permission.tools.includes(tool)) return `You may not call ${tool} here.`;
+  return null;
 }
 
 /** Objects are strict at the door, whatever the pack's schema says of unknown keys. */

@@ -20,7 +20,7 @@ export interface WorldAttempt extends AttemptRef {
 export interface AttemptPlan {
   /** The trial already has its result: an earlier run of the workflow recorded it. */
   readonly done: TrialSummary | null;
-  readonly agent: 'script' | 'module';
+  readonly agent: 'script' | 'module' | 'command';
   readonly tools: { readonly [name: string]: ToolPlan };
   readonly budget: { readonly calls: number; readonly wallMs: number; readonly turns: number };
   readonly keep: 'never' | 'failed' | 'always';
@@ -57,7 +57,7 @@ export interface ToolPlan {
   readonly definite: readonly string[];
   /** Once a call is committed, no later one is taken. */
   readonly ends?: boolean;
-  /** It tells how another operation ended: it is told which ones are still under way. */
+  /** It tells how another operation ended, which the door has to know of. */
   readonly looksUp?: boolean;
 }
 
@@ -70,6 +70,8 @@ export interface CallRef {
   readonly idempotency: { readonly key: string; readonly argsHash: string } | null;
   /** Rules of the fault schedule whose `where` these arguments match. */
   readonly matches?: readonly number[];
+  /** Of a look-up: the operation that it asks for. */
+  readonly about?: string;
   /** Contracts of the tool under which the arguments are valid, where a fault may change it: -1 the tool's own, else a rule's. Absent: the tool's own. */
   readonly contracts?: readonly number[];
 }
@@ -116,8 +118,8 @@ export interface OperateCall extends WorldAttempt {
   /** Rules of the schedule that hit this call, in the schedule's order. */
   readonly faults?: readonly number[];
   readonly position?: number;
-  /** For a look-up: operations still under way. */
-  readonly underWay?: readonly string[];
+  /** For a look-up: the operation whose end is asked for; null while that one has not ended, or was never accepted. */
+  readonly ended?: string | null;
 }
 
 /** Where a script stands. Which operation a named step is, is told by the script: carrying all names through every step would let histories grow by their square. */
@@ -218,4 +220,6 @@ export const FAILURE = {
   worldGone: 'WorldGone',
   /** The world was fenced before the write: it was refused. */
   fenced: 'Fenced',
+  /** A rule of the fault schedule supposes what the world is not: no attempt can be graded. */
+  faultNotApplicable: 'FaultNotApplicable',
 } as const;

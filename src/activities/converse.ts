@@ -2,11 +2,14 @@ import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activit
 import type { WorkflowClient } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ServiceAccess } from '../domain/agent.ts';
-import type { AgentServices, CallResult } from '../environments/agent.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { AgentServices } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
-import { callId, operateUpdate } from '../workflows/messages.ts';
-import { checkCallUnder } from './fault-edge.ts';
-import type { CallOutcome, ConversationEnd, WorldAttempt } from './contract.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { callCarrier } from './carry-call.ts';
+import { permittedTools } from './check-call.ts';
+import { runCommandAgent } from './command-agent/conversation.ts';
+import type { ConversationEnd, WorldAttempt } from './contract.ts';
 import { interruption } from './failures.ts';
 import { instructionsOf } from './instructions.ts';
 import { runModuleAgent } from './module-agent/host.ts';
@@ -15,45 +18,63 @@ import type { TrialContext } from './trial-context.ts';
 
 const HEARTBEAT_MS = 2_000;
 
-/** Runs a module agent. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */
+export interface ConverseOptions {
+  readonly workflows: WorkflowClient;
+  /** Values of variables of our environment that an agent's description names; unset ones are left out. */
+  readonly environmentOf: (names: readonly string[]) => { readonly [name: string]: string };
+  /** Where programs act. */
+  readonly gateway: Gateway;
+}
+
+/** Runs an agent that has code of its own. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */
 export async function converse(
   services: ActivityServices,
-  workflows: WorkflowClient,
+  { workflows, environmentOf, gateway }: ConverseOptions,
   context: TrialContext,
   world: World,
   at: WorldAttempt,
-  environmentOf: (names: readonly string[]) => { readonly [name: string]: string },
 ): Promise<ConversationEnd> {
-  const { agent, kase, environment, rules } = context;
-  if (agent.kind !== 'module') throw new Error(`agent ${agent.name} is no module`);
+  const { agent, kase, environment } = context;
   const { workflowExecution } = activityInfo();
-  const handle = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
+  const trial = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
   const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
-  let calls = 0;
-
-  const call = async (tool: string, args: unknown, idempotencyKey: string | null): Promise<CallResult> => {
-    const id = `op-${++calls}`;
-    const checked = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey });
-    await world.ledger.propose(checked.proposal);
-    const outcome: CallOutcome = await handle.executeUpdate(operateUpdate, { updateId: callId(at.attempt, id), args: [checked.call, at.attempt] });
-    const row = outcome.state === 'committed' ? await world.ledger.read(outcome.operation) : null;
-    return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
+  const carry = callCarrier(context, world, trial, at);
+  const common = {
+    instructions: instructionsOf(context),
+    turns: kase.turns,
+    signal: cancellationSignal(),
+    said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) =>
+      services.store.addMessage(at.trial, at.attempt, { turn, from, text, data }),
   };
 
   try {
-    return await runModuleAgent({
-      file: agent.file,
-      parameters: agent.parameters,
-      services: await servicesFor(services, world, agent.access ?? []),
-      env: environmentOf(agent.env),
-      instructions: instructionsOf(context),
-      tools: environment.toolSchemas,
-      turns: kase.turns,
-      wallMs: kase.budget.wallMs,
-      signal: cancellationSignal(),
-      call,
-      said: (turn, from, text, data) => services.store.addMessage(at.trial, at.attempt, { turn, from, text, data }),
-    });
+    switch (agent.kind) {
+      case 'module':
+        return await runModuleAgent({
+          ...common,
+          file: agent.file,
+          parameters: agent.parameters,
+          services: await servicesFor(services, world, agent.access ?? []),
+          env: environmentOf(agent.env),
+          tools: environment.toolSchemas,
+          wallMs: kase.budget.wallMs,
+          call: carry,
+        });
+      case 'command':
+        return await runCommandAgent({
+          ...common,
+          agent,
+          // Neither the program nor what it starts is found without a PATH.
+          env: environmentOf(['PATH', ...agent.env]),
+          gateway,
+          tools: permittedTools(environment, kase.permission),
+          budget: kase.budget,
+          carry,
+          late: (detail) => world.ledger.late({ source: 'door', operation: null, detail }),
+        });
+      default:
+        throw new Error(`agent ${agent.name} has no code of its own`);
+    }
   } catch (error) {
     throw cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
   } finally {

@@ -1,7 +1,7 @@
 import type { Solution } from '../domain/case.ts';
 import type { TrialContext } from './trial-context.ts';
 
-/** What a scripted agent plays in this trial. @throws {Error} for a module agent, which plays nothing. */
+/** What a scripted agent plays in this trial. @throws {Error} for an agent with code of its own, which plays nothing. */
 export function solutionOf({ agent, kase }: Pick<TrialContext, 'agent' | 'kase'>): Solution {
   switch (agent.kind) {
     case 'reference':
@@ -11,6 +11,7 @@ export function solutionOf({ agent, kase }: Pick<TrialContext, 'agent' | 'kase'>
     case 'do-nothing':
       return { steps: [], answer: agent.answer };
     case 'module':
-      throw new Error(`agent ${agent.name} is a module and has no script`);
+    case 'command':
+      throw new Error(`agent ${agent.name} is a ${agent.kind} and has no script`);
   }
 }

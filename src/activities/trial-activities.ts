@@ -1,11 +1,12 @@
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
-import type { WorkflowClient } from '@temporalio/client';
+import type { DrawnRule } from '../domain/fault.ts';
 import { ToolFailure } from '../environments/define.ts';
+import type { World } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
-import { converse } from './converse.ts';
+import { type ConverseOptions, converse } from './converse.ts';
 import { interruption, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, snapshotId } from './finish-attempt.ts';
 import { hitCall, operate } from './operate.ts';
@@ -25,14 +26,8 @@ const HEARTBEAT_MS = 2_000;
 /** How long the fence waits for a writer before it ends its session. */
 const FENCE_DRAIN_MS = 5_000;
 
-export interface TrialActivityOptions {
-  readonly workflows: WorkflowClient;
-  /** Values of variables of our environment that an agent's description names; unset ones are left out. */
-  readonly environmentOf: (names: readonly string[]) => { readonly [name: string]: string };
-}
-
 /** The activities of a trial over one worker's services. */
-export function createTrialActivities(services: ActivityServices, options: TrialActivityOptions): TrialActivities {
+export function createTrialActivities(services: ActivityServices, options: ConverseOptions): TrialActivities {
   const { store, worlds, failpoint } = services;
   const contexts = new TrialContexts(services);
 
@@ -62,7 +57,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         kase,
         faults: rules,
       });
-      if (rules.length > 0) await changeAtStart(await worlds.open(world), rules);
+      if (rules.length > 0) await startUnder(await worlds.open(world), rules);
       failpoint('world_leased_before_recorded');
       await store.setAttemptWorld(trial, attempt, { id: world.id, host: world.host });
       return world;
@@ -77,10 +72,10 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async converse(at) {
       const context = await contexts.get(at.trial);
-      return converse(services, options.workflows, context, await worlds.open(at.world), at, options.environmentOf);
+      return converse(services, options, context, await worlds.open(at.world), at);
     },
 
-    async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, underWay = [] }) {
+    async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null }) {
       const { environment, kase, rules } = await contexts.get(trial);
       const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
@@ -91,7 +86,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         const found = await bounded((signal) =>
           operate(services, {
             ...{ world, environment, permission: kase.permission, operation, tool, dispatch, signal },
-            ...{ rules, scheduled: rules.length > 0, hits: faults, position, underWay },
+            ...{ rules, scheduled: rules.length > 0, hits: faults, position, ended },
           }),
         );
         return { at: services.now().toISOString(), ...found };
@@ -184,6 +179,16 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
 
 /** Plan of a trial that has its result. */
 const NOTHING_TO_DO = { agent: 'script', tools: {}, budget: { calls: 0, wallMs: 0, turns: 0 }, keep: 'never', slowWorld: false } as const;
+
+/** What the schedule does before the agent's first message. A world in which it cannot be done is given back. */
+async function startUnder(world: World, rules: readonly DrawnRule[]): Promise<void> {
+  try {
+    await changeAtStart(world, rules);
+  } catch (error) {
+    await world.release().catch(() => undefined);
+    throw error;
+  }
+}
 
 function ownerOf({ trial, attempt }: AttemptRef): string {
   return `${trial}.${attempt}`;

@@ -78,7 +78,8 @@ async function sourcesOf({ suite, environment, trials }: PlanRequest): Promise<B
     ['environment', environment.source.file],
   ]);
   for (const { agent } of trials) {
-    const file = agent.spec.kind === 'module' ? agent.spec.file : sourceOfAgent(agent)?.file;
+    const { spec } = agent;
+    const file = spec.kind === 'module' ? spec.file : spec.kind === 'command' ? spec.folder : sourceOfAgent(agent)?.file;
     if (file !== undefined) files.set(`agent ${agent.spec.name}`, file);
   }
   const env = gitVariables();

@@ -3,7 +3,7 @@ import type { Solution } from './case.ts';
 
 /**
  * An agent as a batch knows it. `reference` plays the case's own solution; `do-nothing` answers and calls nothing;
- * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process.
+ * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process; `command` is a program of its own, which acts through the gateway.
  */
 export type AgentSpec = { readonly name: string; readonly version: string } & (
   | { readonly kind: 'reference' }
@@ -19,6 +19,20 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly env: readonly string[];
       /** Services of its world whose address and credentials the child gets, so that it can speak to them with clients of its own. Absent: none. */
       readonly access?: readonly ServiceAccess[];
+    }
+  | {
+      readonly kind: 'command';
+      /** Absolute path of the folder in which it runs, whose content is part of it. */
+      readonly folder: string;
+      /** A name that is looked up in PATH, or a path from the folder. */
+      readonly program: string;
+      readonly args: readonly string[];
+      /** What it prints: its answer as a text, or a JSON object with `text` and `data`. */
+      readonly output: 'text' | 'json';
+      /** Passed to the agent as they are; part of the trial's identity. */
+      readonly parameters: JsonObject;
+      /** Names of variables of our environment that it may see, beside PATH. */
+      readonly env: readonly string[];
     }
 );
 

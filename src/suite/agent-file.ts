@@ -1,11 +1,12 @@
+import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { AgentSpec } from '../domain/agent.ts';
+import { agentHash } from './agent-hash.ts';
 import { checkSolution } from './check-solution.ts';
 import { contentHash } from './identity.ts';
 import { check, problemAt } from './issues.ts';
-import { moduleAgentHash } from './module-agent-hash.ts';
 import { nearestName } from '../domain/text/nearest.ts';
-import { codeFile, isFile } from './places.ts';
+import { codeFile, isFile, kindOf } from './places.ts';
 import { type LoadedAgent, type Suite, SuiteFileError } from './suite.ts';
 import { type AgentFile, agentSchema } from './suite-schema.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
@@ -69,6 +70,8 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
     }
     case 'module':
       return moduleAgent(source, written, name, version);
+    case 'command':
+      return commandAgent(source, written, name, version);
   }
 }
 
@@ -78,12 +81,32 @@ async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind:
   // Sorted, and absent where there is none: equal agents are equal however their access is written.
   const access = written.access === undefined ? {} : { access: [...written.access].sort() };
   const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [], ...access };
-  const hash = await moduleAgentHash(spec);
-  if (hash === null) {
-    throw new SuiteFileError([
-      problemAt(source, ['file'], `the folder of ${written.file} holds too much to be part of an agent; put the agent into a folder of its own`),
-    ]);
+  return withFiles(source, spec, 'file', `the folder of ${written.file}`);
+}
+
+async function commandAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'command' }>, name: string, version: string): Promise<LoadedAgent> {
+  const { program, args = [], folder: shown = '.', output = 'text', parameters = {}, env = [] } = written;
+  const folder = resolve(dirname(source.file), shown);
+  if ((await kindOf(folder)) !== 'folder')
+    throw new SuiteFileError([problemAt(source, ['folder'], `there is no folder ${shown}, looked up from the folder of this file`)]);
+  if (program.includes('/')) {
+    const file = resolve(folder, program);
+    const refuse = (message: string) => new SuiteFileError([problemAt(source, ['program'], message)]);
+    if (!(await isFile(file))) throw refuse(`there is no file ${program}, looked up from ${shown === '.' ? 'the folder of this file' : shown}`);
+    const executable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!executable) throw refuse(`${program} cannot be executed; chmod +x it, or name the program that runs it and give the file in args`);
   }
+  const spec = { kind: 'command' as const, name, version, folder, program, args, output, parameters, env };
+  return withFiles(source, spec, written.folder === undefined ? 'program' : 'folder', written.folder === undefined ? 'the folder of this file' : shown);
+}
+
+async function withFiles(source: YamlFile, spec: AgentSpec, key: string, folder: string): Promise<LoadedAgent> {
+  const hash = await agentHash(spec);
+  if (hash === null)
+    throw new SuiteFileError([problemAt(source, [key], `${folder} holds too much to be part of an agent; put the agent into a folder of its own`)]);
   return { spec, hash };
 }
 

@@ -9,7 +9,7 @@ export function schemas(): { readonly suite: JsonObject; readonly case: JsonObje
   return {
     suite: schemaOf(suiteSchema, 'suite.yaml', 'A suite: one environment, and the cases beside this file.'),
     case: schemaOf(caseSchema, 'Case file', 'A case: where the world starts, what the user asks, and what counts as success.'),
-    agent: schemaOf(agentSchema, 'Agent file', 'An agent: fixed steps, a module, or one that does nothing.'),
+    agent: schemaOf(agentSchema, 'Agent file', 'An agent: fixed steps, a module, a program of its own, or one that does nothing.'),
     faults: schemaOf(faultsSchema, 'Fault schedule', 'A fault schedule: what goes wrong, at which calls.'),
   };
 }

@@ -43,6 +43,10 @@ const common = {
   version: text.meta({ description: 'Version, as reports show it. Default: 1.' }).optional(),
 };
 
+const parameters = jsonObject.meta({ description: 'Passed to the agent as they are; part of what makes it the same agent.' }).optional();
+const variableNames = z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable'));
+const argument = z.string().refine((arg) => !arg.includes('\0'), 'expected a text without NUL');
+
 /** An agent's file, as people write it. */
 export const agentSchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -54,16 +58,30 @@ export const agentSchema = z.discriminatedUnion('kind', [
     ...common,
     kind: z.literal('module').meta({ description: "A TypeScript or JavaScript file's default export, run in a process of its own." }),
     file: text.meta({ description: 'The file, from this one.' }),
-    parameters: jsonObject.meta({ description: 'Passed to the agent as they are; part of what makes it the same agent.' }).optional(),
-    env: z
-      .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable'))
-      .meta({ description: "Names of environment variables that the agent's process may see. It sees no others." })
-      .optional(),
+    parameters,
+    env: variableNames.meta({ description: "Names of environment variables that the agent's process may see. It sees no others." }).optional(),
     access: z
       .array(z.enum(['inbox', 'tickets', 'sql']))
       .min(1, 'expected at least one service; leave "access" out for none')
       .refine((names) => new Set(names).size === names.length, 'expected each service once')
       .meta({ description: "Services of its world whose address and credentials the agent's process gets, for clients of its own." })
+      .optional(),
+  }),
+  z.strictObject({
+    ...common,
+    kind: z.literal('command').meta({ description: 'A program of its own, in any language, which acts through the gateway.' }),
+    program: argument.min(1).meta({ description: 'A name that is looked up in PATH, or a path, with a "/", from the folder.' }),
+    args: z.array(argument).meta({ description: 'Its arguments. It runs in the folder, so paths in them are from there.' }).optional(),
+    folder: text
+      .meta({ description: 'Folder in which it runs, from this file; all files in it are part of the agent. Default: the folder of this file.' })
+      .optional(),
+    output: z
+      .enum(['text', 'json'])
+      .meta({ description: 'What it prints: its answer as a text, or a JSON object with "text" and "data". Default: text.' })
+      .optional(),
+    parameters,
+    env: variableNames
+      .meta({ description: 'Names of environment variables that the program may see, beside PATH and those of the gateway. It sees no others.' })
       .optional(),
   }),
   z.strictObject({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchQueue } from '../workflows/messages.ts';
 import type { BatchRow } from '../store/store.ts';
-import { moduleAgentHash } from '../suite/module-agent-hash.ts';
+import { agentHash } from '../suite/agent-hash.ts';
 import type { Config } from './config.ts';
 import { createRoot, type Root } from './root.ts';
 import { type QueueWorker, startTrialServices, type TrialServices } from './trial-worker.ts';
@@ -105,7 +105,9 @@ async function differenceOf(root: Root, batch: BatchRow): Promise<string | null>
   const hashes = new Set((await root.store.trials(batch.id)).map(({ agentHash }) => agentHash));
   for (const hash of hashes) {
     const agent = await root.store.agentDocument(hash);
-    if (agent?.spec.kind === 'module' && (await moduleAgentHash(agent.spec)) !== hash) return `agent ${agent.spec.name} has changed`;
+    // Others have no files of their own.
+    const hasFiles = agent?.spec.kind === 'module' || agent?.spec.kind === 'command';
+    if (hasFiles && (await agentHash(agent.spec)) !== hash) return `agent ${agent.spec.name} has changed`;
   }
   return null;
 }

@@ -3,6 +3,7 @@ import type { ActivityServices } from '../activities/services.ts';
 import { createTrialActivities } from '../activities/trial-activities.ts';
 import { startInbox } from '../environments/inbox/inbox.ts';
 import { startTickets } from '../environments/tickets/service.ts';
+import { startGateway } from '../gateway/gateway.ts';
 import { conversationQueue } from '../workflows/messages.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
@@ -19,7 +20,7 @@ export interface QueueWorker extends AsyncDisposable {
   shutdown(): void;
 }
 
-/** What trials need of a worker's process: the inbox, the ticket service, and a connection. One serves any number of task queues. */
+/** What trials need of a worker's process: the inbox, the ticket service, the gateway, and a connection. One serves any number of task queues. */
 export interface TrialServices extends AsyncDisposable {
   readonly activities: ActivityServices;
   serve(taskQueue: string): Promise<QueueWorker>;
@@ -45,6 +46,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   await using stack = new AsyncDisposableStack();
   const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
   const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
+  const gateway = stack.use(await startGateway({ listen: config.listen, log }));
   installSdkLog(log);
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
@@ -57,7 +59,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     failpoint: createFailpoints(config.failpoints),
     now: () => new Date(),
   };
-  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables });
+  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables, gateway });
   const common = {
     connection,
     namespace: config.temporal.namespace,

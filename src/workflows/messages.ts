@@ -23,7 +23,7 @@ export function batchQueue(taskQueue: string, batch: string): string {
 }
 
 /**
- * Task queue of conversations with module agents. Beside that of everything else: a conversation holds its slot while it waits for its own calls, so those
+ * Task queue of conversations with agents that have code of their own. Beside that of everything else: a conversation holds its slot while it waits for its own calls, so those
  * must not have to wait for a slot of the same kind.
  */
 export function conversationQueue(taskQueue: string): string {

@@ -67,6 +67,8 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'WorldBuildError',
   'WorldStateError',
   'AccessNeedsDatabase',
+  'FaultNotApplicable',
+  'AgentProgramMissing',
   'GraderTimeoutError',
 ]);
 

@@ -96,7 +96,8 @@ describe('commands and variables', () => {
     expect(read.size).toBeGreaterThanOrEqual(15);
     const operating = page('docs/how-to/operating.md').text;
     expect([...read].filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
-    const harness = await Promise.all(['requirements.ts', 'reporter.ts'].map((file) => readFile(join(ROOT, 'test', 'harness', file), 'utf8')));
+    const others = ['test/harness/requirements.ts', 'test/harness/reporter.ts', 'src/activities/command-agent/conversation.ts'];
+    const harness = await Promise.all(others.map((file) => readFile(join(ROOT, file), 'utf8')));
     const named = new Set(everything.match(/\bTRIALBED_[A-Z_]*[A-Z]\b/g));
     expect([...named].filter((name) => !read.has(name) && !harness.some((text) => text.includes(name)))).toEqual([]);
   });
@@ -112,11 +113,11 @@ describe('blocks', () => {
     expect(named.filter(({ head }) => head === null)).toEqual([]);
     const dir = await temporary();
     await initProject(dir);
-    for (const { head, text } of [...named, ...inLanguage('ts')].filter(({ head }) => head?.startsWith('suite/'))) await put(dir, head ?? '', text);
+    for (const { head, text } of [...named, ...inLanguage('ts'), ...inLanguage('python')].filter(({ head }) => head?.startsWith('suite/'))) await put(dir, head ?? '', text);
     const suite = await loadSuite(join(dir, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['nothing-free', 'smallest-free-room']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
-    expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'planner', 'shouter']);
+    expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'caller', 'planner', 'shouter']);
     expect(Object.keys(suite.schedules)).toEqual(['busy', 'lost-reply', 'somebody-else']);
     const others = named.filter(({ head }) => !head?.startsWith('suite/'));
     expect(others.map(({ head }) => head)).toEqual(['.github/workflows/agent.yml']);
@@ -209,11 +210,12 @@ describe('what is shown is run', { timeout: 300_000 }, () => {
     await using folder = await readerFolder(inject('services'));
     await initProject(folder.path);
     for (const { head, text } of page('docs/how-to/agents.md').blocks) if (head?.startsWith('suite/')) await folder.write(head, text);
-    const ran = await folder.shell('trialbed run ./suite --agent ash --agent shouter --json --no-gate');
-    expect(jsonLines(ran.stdout).slice(0, -1)).toMatchObject([{ ending: 'completed' }, { ending: 'completed' }]);
+    const ran = await folder.shell('trialbed run ./suite --agent ash --agent shouter --agent caller --json --no-gate');
+    expect(jsonLines(ran.stdout).slice(0, -1)).toMatchObject([{ ending: 'completed' }, { ending: 'completed' }, { ending: 'completed' }]);
     const lines = jsonLines(ran.stdout);
     expect(lines.find((line) => line['agent'] === 'ash')).toMatchObject({ pass: 'fail', calls: 2 });
     expect(lines.find((line) => line['agent'] === 'shouter')).toMatchObject({ calls: 1 });
+    expect(lines.find((line) => line['agent'] === 'caller')).toMatchObject({ calls: 1 });
   });
 
   test('the lines of JSON have the fields that the page shows', async () => {

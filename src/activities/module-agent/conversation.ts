@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { AgentServices, CallResult } from '../../environments/agent.ts';
 import type { ToolSchema } from '../../environments/world.ts';
+import { AgentClock } from '../agent-clock.ts';
 import type { ConversationEnd } from '../contract.ts';
 import { Channel } from './channel.ts';
 import { type ChildMessage, childMessage } from './protocol.ts';
@@ -51,9 +52,9 @@ export class Conversation {
   private started = false;
   private leaving = false;
   private over = false;
-  private agentMs = 0;
-  private runningSince: number | null = null;
-  private timer: NodeJS.Timeout | undefined;
+  /** Runs only while the agent has nothing to wait for from us. */
+  private readonly clock: AgentClock;
+  private readonly starting: NodeJS.Timeout;
   private parting: NodeJS.Timeout | undefined;
   private channelEnded = false;
   private exit: (() => string) | null = null;
@@ -69,7 +70,8 @@ export class Conversation {
       end: () => this.onChannelEnd(),
       drained: () => this.pump(),
     });
-    this.timer = setTimeout(() => this.settle(new Error('the process of the agent did not start')), START_MS);
+    this.starting = setTimeout(() => this.settle(new Error('the process of the agent did not start')), START_MS);
+    this.clock = new AgentClock(options.wallMs, () => this.finish('agent_timeout', 'agent_timeout', `The agent used up its ${options.wallMs} ms.`));
   }
 
   /** Waits for the end. @throws the signal's reason, or what a call or the store threw: the harness's trouble. */
@@ -85,7 +87,8 @@ export class Conversation {
     } finally {
       this.over = true;
       signal.removeEventListener('abort', abort);
-      clearTimeout(this.timer);
+      clearTimeout(this.starting);
+      this.clock.stop();
       clearTimeout(this.parting);
       this.channel.close();
     }
@@ -164,7 +167,8 @@ export class Conversation {
     const { file, instructions, tools, parameters, services } = this.options;
     this.channel.send({ type: 'start', file, session: { instructions, tools, parameters, services } });
     // How long a process takes to start is ours; from here on it is the agent's.
-    this.resume();
+    clearTimeout(this.starting);
+    this.clock.release();
   }
 
   private pump(): void {
@@ -172,12 +176,12 @@ export class Conversation {
       const next = this.queue.shift();
       if (!next) break;
       this.inFlight++;
-      this.pause();
+      this.clock.hold();
       this.serve(next)
         .catch((error: unknown) => this.settle(error instanceof Error ? error : new Error(String(error))))
         .finally(() => {
           this.inFlight--;
-          if (this.inFlight === 0) this.resume();
+          this.clock.release();
           this.pump();
           this.leaveWhenIdle();
         });
@@ -212,23 +216,6 @@ export class Conversation {
     await this.options.said(Math.max(this.turn, 1), 'agent', request.text, (request.data as { [key: string]: Json } | null) ?? null);
     this.replied = true;
     this.channel.send({ type: 'answer', n, value: null });
-  }
-
-  /** The agent's clock runs only while the agent has nothing to wait for from us. */
-  private resume(): void {
-    if (this.over) return;
-    this.runningSince = performance.now();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(
-      () => this.finish('agent_timeout', 'agent_timeout', `The agent used up its ${this.options.wallMs} ms.`),
-      Math.max(0, this.options.wallMs - this.agentMs),
-    );
-  }
-
-  private pause(): void {
-    if (this.runningSince !== null) this.agentMs += performance.now() - this.runningSince;
-    this.runningSince = null;
-    clearTimeout(this.timer);
   }
 
   private finish(ending: ConversationEnd['ending'], code?: string, message?: string): void {

@@ -1,6 +1,3 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
@@ -10,6 +7,7 @@ import type { Logger } from 'pino';
 import type { JsonObject } from '../../domain/json.ts';
 import type { WorldSql } from '../define.ts';
 import { parseOperation } from '../inbox/account.ts';
+import { listen } from '../listen.ts';
 import type { ServiceDirectory } from '../services.ts';
 import { FencedError, WorldGoneError } from '../world.ts';
 import { type App, type Caller, injectFaults, newNames } from './faults.ts';
@@ -51,35 +49,10 @@ export interface TicketServiceOptions {
 export async function startTickets(options: TicketServiceOptions): Promise<TicketService & AsyncDisposable> {
   const log = options.log.child({ service: 'tickets' });
   const app = ticketApp(options, log);
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    createServer,
-    serverOptions: { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 5_000, maxHeaderSize: 16 * 1024 },
-  }) as Server;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, options.listen, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const { port, family } = server.address() as AddressInfo;
-  const url = `http://${family === 'IPv6' ? `[${options.listen}]` : options.listen}:${port}`;
-  log.info({ url }, 'ticket service listens');
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      const impatient = setTimeout(() => server.closeAllConnections(), CLOSE_MS);
-      await closed;
-      clearTimeout(impatient);
-    },
-  };
+  const server = await listen(app, options);
+  log.info({ url: server.url }, 'ticket service listens');
+  return server;
 }
-
-/** Milliseconds that requests in progress get when the service closes. */
-const CLOSE_MS = 2_000;
 
 function ticketApp(options: TicketServiceOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();

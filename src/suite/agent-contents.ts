@@ -3,19 +3,18 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { sha256 } from './identity.ts';
 import { codeFile, isFile } from './places.ts';
 
-/** Path from the module's folder, with `/`, to the sha256 of the file's content. */
-export type ModuleContents = { readonly [path: string]: string };
+/** Path from the agent's folder, with `/`, to the sha256 of the file's content. */
+export type AgentContents = { readonly [path: string]: string };
 
 const MAX_FILES = 5_000;
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /**
- * What a module's behaviour can depend on: every file of its folder, since it may read prompts and data as well as import code, and the files
- * outside it that these import by a relative path, directly or through others. Hidden files and `node_modules` are left out, and so is
- * what is computed at run time. Null when there is more of it than an agent has.
+ * What an agent's behaviour can depend on: every file of its folder, since it may read prompts and data as well as import code, and the files
+ * outside it that its JavaScript or TypeScript imports by a relative path, directly or through others. Hidden files, `node_modules` and what Python compiles
+ * are left out, and so is what is computed at run time. Null when there is more of it than an agent has.
  */
-export async function moduleContents(file: string): Promise<ModuleContents | null> {
-  const root = dirname(file);
+export async function agentContents(root: string): Promise<AgentContents | null> {
   const todo = await filesOf(root);
   if (todo === null) return null;
   const hashes = new Map<string, string>();
@@ -32,13 +31,16 @@ export async function moduleContents(file: string): Promise<ModuleContents | nul
   return Object.fromEntries(hashes);
 }
 
+/** Other people's code, and what running an agent leaves behind. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', '__pycache__']);
+
 /** Files below a folder; links to folders are not followed. */
 async function filesOf(folder: string): Promise<string[] | null> {
   const found: string[] = [];
   const folders = [folder];
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
     for (const entry of await readdir(at, { withFileTypes: true })) {
-      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue;
+      if (entry.name.startsWith('.') || LEFT_OUT.has(entry.name)) continue;
       const path = join(at, entry.name);
       if (entry.isDirectory()) folders.push(path);
       else if (await isFile(path)) found.push(path);

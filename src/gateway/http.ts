@@ -1,0 +1,73 @@
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Logger } from 'pino';
+import { type CallAnswer, refusal, retryAfter, statusOf } from './answer.ts';
+import { openApiOf } from './openapi.ts';
+import type { TrialSession } from './session.ts';
+import type { Tokens } from './tokens.ts';
+
+/** Largest body; in bytes. Larger than the largest arguments, since these are measured without white space. */
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+interface App {
+  Variables: { session: TrialSession };
+}
+
+/** The gateway's routes. Every request needs the bearer token of a session. */
+export function gatewayApp(tokens: Pick<Tokens, 'find'>, log: Logger): Hono<App> {
+  const app = new Hono<App>();
+
+  app.onError((error, c) => {
+    // A client that went away while it sent its request is no failure of ours.
+    log.warn({ err: error, request: `${c.req.method} ${c.req.path}` }, 'a request failed');
+    return answer(c, refusal('harness', 'The gateway failed; no call was made.'));
+  });
+  app.notFound((c) => answer(c, refusal('not_found', 'There is nothing under this path; /openapi.json describes what there is.')));
+  app.use(
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: (c, methods) => answer(c, refusal('method_not_allowed', `Allowed: ${methods.join(', ')}.`), { allow: methods.join(', ') }),
+    }),
+  );
+  app.use(async (c, next) => {
+    const [, token = ''] = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '') ?? [];
+    const session = tokens.find(token);
+    const request = `${c.req.method} ${c.req.path}`;
+    if (session === null) {
+      // Nothing of it reaches a world, so the log is where it shows.
+      log.warn({ request }, 'a request without a valid token was refused');
+      return answer(c, refusal('unauthorized', 'The bearer token is missing or not valid.'), { 'www-authenticate': 'Bearer' });
+    }
+    if (session.closed) {
+      await session.noteLate(request).catch((error: unknown) => log.warn({ err: error, request }, 'a late attempt could not be noted'));
+      return answer(c, refusal('token_ended', 'The conversation has ended, and its token with it.'), { 'www-authenticate': 'Bearer' });
+    }
+    c.set('session', session);
+    return next();
+  });
+  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => answer(c, refusal('payload_too_large', `A body may have ${MAX_BODY_BYTES} bytes.`)) }));
+
+  app.get('/openapi.json', (c) => c.json(openApiOf(c.get('session').tools)));
+  app.get('/tools', (c) => c.json({ tools: c.get('session').tools }));
+  app.post('/tools/:name', async (c) => {
+    const args = parse(await c.req.text());
+    if (args === undefined) return answer(c, refusal('invalid_json', 'The body is not JSON: send the arguments as an object.'));
+    return answer(c, await c.get('session').call(c.req.param('name'), args, c.req.header('idempotency-key') ?? null));
+  });
+  return app;
+}
+
+function answer(c: Context, told: CallAnswer, headers: { readonly [name: string]: string } = {}): Response {
+  const after = retryAfter(told.problem);
+  return c.json(told, statusOf(told) as ContentfulStatusCode, { ...headers, ...(after !== null && { 'retry-after': String(after) }) });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,203 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Json, JsonObject } from '../../src/domain/json.ts';
+import type { TrialSummary } from '../../src/domain/trial.ts';
+import { startMark } from '../../src/infra/process.ts';
+import { until } from '../chaos/until.ts';
+import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
+import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { type Blobs, blobs } from './core-trials.ts';
+
+let testbed: Testbed;
+let suites: Blobs;
+let folder: string;
+beforeAll(async () => {
+  testbed = await startTestbed(inject('services'));
+  suites = await blobs(testbed, 'gateway');
+  folder = await mkdtemp(join(tmpdir(), 'trialbed-gateway-'));
+});
+afterAll(async () => {
+  await suites[Symbol.asyncDispose]();
+  await testbed[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const rogue = (args: readonly string[], more: JsonObject = {}): JsonObject => ({
+  kind: 'command',
+  folder: resolve('test/fixtures/agents/programs'),
+  program: 'python3',
+  args: ['rogue.py', ...args],
+  ...more,
+});
+const answerOf = async (trial: TrialSummary): Promise<Json> => JSON.parse((await suites.record(trial)).messages.at(-1)?.text ?? 'null') as Json;
+
+describe('calls through the gateway', () => {
+  it('twenty at once are all carried out, in order, each once', async () => {
+    const trial = await suites.run(rogue(['parallel', '20']));
+    expect(trial).toMatchObject({ ending: 'completed', calls: 20 });
+    expect(await answerOf(trial)).toEqual(Array(20).fill([200, 'committed', null]));
+    const { operations, effects } = await suites.record(trial);
+    expect(operations.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, n) => `op-${n + 1}`));
+    expect(new Set(effects.map((effect) => ('after' in effect ? effect.after?.['body'] : null))).size).toBe(20);
+  });
+
+  it('beyond the budget none is sent, those within it come to their end', async () => {
+    const trial = await suites.run(rogue(['parallel', '12']), { budget: { calls: 10 } });
+    expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 10 });
+    const { operations, effects, problem } = await suites.record(trial);
+    expect(operations.map(({ told }) => told)).toEqual(Array(10).fill('committed'));
+    expect(effects).toHaveLength(10);
+    expect(problem?.code).toBe('budget_exhausted');
+  });
+
+  it('have a status that fits what became of them, and a body of one form', async () => {
+    const trial = await suites.run(rogue(['bodies']));
+    expect(await answerOf(trial)).toEqual([
+      [413, 'rejected', 'payload_too_large'],
+      [413, 'rejected', 'payload_too_large'],
+      [400, 'rejected', 'invalid_json'],
+      [400, 'rejected', 'invalid_json'],
+      [422, 'rejected', 'invalid_args'],
+      [422, 'rejected', 'invalid_args'],
+      [422, 'rejected', 'invalid_args'],
+      [404, 'rejected', 'not_found'],
+      [404, 'rejected', 'unknown_tool'],
+      [405, 'rejected', 'method_not_allowed'],
+    ]);
+    // What never was a call is none.
+    expect(trial).toMatchObject({ ending: 'completed', calls: 5 });
+  });
+
+  it('with one idempotency key are one operation, wherever the key stands', async () => {
+    const trial = await suites.run(rogue(['keys']));
+    expect(await answerOf(trial)).toEqual([
+      [200, 'op-1', 'committed'],
+      [200, 'op-1', 'committed'],
+      [422, 'op-3', 'rejected'],
+    ]);
+    expect((await suites.record(trial)).effects).toHaveLength(1);
+  });
+
+  it('of a client that vanishes are carried out where they came whole', async () => {
+    const trial = await suites.run(rogue(['vanishes']));
+    expect(trial).toMatchObject({ ending: 'completed', calls: 1 });
+    const { operations, effects } = await suites.record(trial);
+    expect(operations).toMatchObject([{ args: { body: 'whole' }, told: 'committed', known: 'committed' }]);
+    expect(effects).toHaveLength(1);
+  });
+
+  it('are told of and permitted as the case says', async () => {
+    const agent = rogue(['lists']);
+    const user = { name: 'mara', role: 'agent', tools: ['get_order', 'send_mail'] };
+    const { trials } = await testbed.run({
+      ...(await writeOneCaseSuite(folder, 'lists', { environment: 'support-desk', agent, kase: { user } })),
+      keep: 'never',
+    });
+    const [tools, paths, denied] = (await answerOf(trials[0] as TrialSummary)) as [string[], string[], Json];
+    expect(tools).toEqual(expect.arrayContaining(['get_order', 'send_mail']));
+    expect(tools).not.toContain('issue_refund');
+    expect(paths).toEqual(tools.map((tool) => `/tools/${tool}`));
+    expect(denied).toEqual([403, 'denied', 'not_permitted']);
+    expect(trials).toMatchObject([{ calls: 1 }]);
+  });
+});
+
+describe('a token', () => {
+  it('that is none opens nothing', async () => {
+    const trial = await suites.run(rogue(['tokens']));
+    expect(await answerOf(trial)).toEqual(Array(7).fill([401, 'rejected', 'unauthorized']));
+    expect(trial).toMatchObject({ ending: 'completed', calls: 0 });
+  });
+
+  it('of another trial acts in that one alone, and in none once that has ended', async () => {
+    const file = join(folder, 'token');
+    const [lender, borrower] = await Promise.all([suites.run(rogue(['lends', file])), suites.run(rogue(['borrows', file]))]);
+    expect(await answerOf(borrower)).toEqual([200, 'committed', null]);
+    expect([lender, borrower]).toMatchObject([{ calls: 1 }, { calls: 0 }]);
+    expect((await suites.record(borrower)).effects).toEqual([]);
+    const next = await suites.run(rogue(['borrows', file]));
+    expect(await answerOf(next)).toEqual([401, 'rejected', 'token_ended']);
+    expect(next).toMatchObject({ calls: 0 });
+  });
+
+  it('ends with its agent: what comes later is refused and stands in the record as late', async () => {
+    const file = join(folder, 'late');
+    const trial = await suites.run(rogue(['late', file]));
+    expect(trial).toMatchObject({ ending: 'agent_error', calls: 1 });
+    expect(await until('the late call was answered', async () => JSON.parse(await readFile(file, 'utf8')) as Json)).toEqual([401, 'rejected', 'token_ended']);
+    const { lateAttempts, operations } = await suites.record(trial);
+    expect(operations.map(({ tool }) => tool)).toEqual(['wait']);
+    expect(lateAttempts).toEqual(
+      expect.arrayContaining([expect.objectContaining({ source: 'door', detail: expect.stringContaining('POST /tools/add_note') })]),
+    );
+  });
+});
+
+describe('a program', () => {
+  it('that ignores SIGTERM is gone after its time', async () => {
+    const file = join(folder, 'pid');
+    const trial = await suites.run(rogue(['ignores_sigterm', file]), { budget: { wall: '2s' } });
+    expect(trial).toMatchObject({ ending: 'agent_timeout', attempt: 1 });
+    expect(await startMark(Number(await readFile(file, 'utf8')))).toBeNull();
+  });
+
+  it.each([
+    ['prints without end', ['floods', 'stdout'], 'agent_error', 'printed more than 1000000 bytes'],
+    ['complains without end', ['floods', 'stderr'], 'agent_timeout', 'used up'],
+    ['exits with status 1', ['exits'], 'agent_error', 'exited with status 1. It printed: my mind is lost'],
+  ] as const)('that %s', async (_, args, ending, words) => {
+    const trial = await suites.run(rogue(args), { budget: { wall: args[0] === 'floods' ? '4s' : '60s' } });
+    expect(trial).toMatchObject({ ending, attempt: 1 });
+    expect((await suites.record(trial)).problem?.message).toContain(words);
+  });
+
+  it('need not read what it is sent', async () => {
+    const trial = await suites.run(rogue(['never_reads'], { parameters: { much: 'x'.repeat(500_000) } }));
+    expect(trial).toMatchObject({ ending: 'completed', pass: 'pass' });
+    expect((await suites.record(trial)).messages.at(-1)?.text).toBe('I asked nobody.');
+  });
+
+  it('leaves nothing behind, not even what holds its output open', async () => {
+    const trial = await suites.run(rogue(['holds_output']));
+    expect(trial).toMatchObject({ ending: 'completed' });
+    expect(await startMark(Number(await answerOf(trial)))).toBeNull();
+  });
+
+  it('sees of our environment PATH and what its file names', async () => {
+    process.env.TRIALBED_TEST_NAMED = 'yes';
+    const names = (await answerOf(await suites.run(rogue(['environment'], { env: ['TRIALBED_TEST_NAMED'] })))) as string[];
+    // Variables that a shell or the interpreter sets by itself are none of ours.
+    const ours = names.filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_', 'LC_CTYPE'].includes(name) && !name.startsWith('PYENV'));
+    expect(ours).toEqual(expect.arrayContaining(['PATH', 'TRIALBED_GATEWAY', 'TRIALBED_TEST_NAMED', 'TRIALBED_TOKEN']));
+    expect(ours.filter((name) => name in process.env)).toEqual(['PATH', 'TRIALBED_TEST_NAMED']);
+  });
+
+  it('runs once for each message of the user, with the conversation so far', async () => {
+    const agent = rogue(['turns'], { output: 'json', parameters: { loud: true } });
+    const trial = await suites.run(agent, { request: undefined as never, turns: ['first', 'second'] });
+    expect((await suites.record(trial)).messages.map(({ from, text, data }) => [from, text, data])).toEqual([
+      ['user', 'first', null],
+      ['agent', 'user: first', { turn: 1, loud: true }],
+      ['user', 'second', null],
+      ['agent', 'user: first / agent: user: first / user: second', { turn: 2, loud: true }],
+    ]);
+  });
+
+  it.each([
+    ['no JSON', 'Done.', 'no JSON'],
+    ['another form', '{"answer": "Done."}', 'no answer of the form'],
+    ['a text that cannot be stored', '{"text": "a\\u0000b"}', null],
+  ])('that promises JSON and prints %s', async (_, text, words) => {
+    const trial = await suites.run(rogue(['prints', text], { output: 'json' }));
+    expect(trial).toMatchObject({ ending: words === null ? 'completed' : 'agent_error', attempt: 1 });
+    if (words !== null) expect((await suites.record(trial)).problem?.message).toContain(words);
+  });
+
+  it('that this machine does not have is no result, and is not tried again', async () => {
+    const trial = await suites.run({ ...rogue([]), program: 'no-such-program-anywhere' });
+    expect(trial).toMatchObject({ ending: 'infra_error', pass: null, attempt: 1 });
+    expect(trial.why).toContain('there is no program no-such-program-anywhere in PATH');
+  });
+});
