@@ -4,6 +4,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
 import { type CallAnswer, refusal, retryAfter, statusOf } from './answer.ts';
+import { mcpEndpoint } from './mcp.ts';
 import { openApiOf } from './openapi.ts';
 import type { TrialSession } from './session.ts';
 import type { Tokens } from './tokens.ts';
@@ -56,6 +57,8 @@ export function gatewayApp(tokens: Pick<Tokens, 'find'>, log: Logger): Hono<App>
     if (args === undefined) return answer(c, refusal('invalid_json', 'The body is not JSON: send the arguments as an object.'));
     return answer(c, await c.get('session').call(c.req.param('name'), args, c.req.header('idempotency-key') ?? null));
   });
+  const mcp = mcpEndpoint(MAX_BODY_BYTES, (error) => log.info({ err: error }, 'an MCP request was refused'));
+  app.all('/mcp', (c) => mcp(c.req.raw, c.get('session')));
   return app;
 }
 

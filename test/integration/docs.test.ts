@@ -113,7 +113,8 @@ describe('blocks', () => {
     expect(named.filter(({ head }) => head === null)).toEqual([]);
     const dir = await temporary();
     await initProject(dir);
-    for (const { head, text } of [...named, ...inLanguage('ts'), ...inLanguage('python')].filter(({ head }) => head?.startsWith('suite/'))) await put(dir, head ?? '', text);
+    for (const { head, text } of [...named, ...inLanguage('ts'), ...inLanguage('python')].filter(({ head }) => head?.startsWith('suite/')))
+      await put(dir, head ?? '', text);
     const suite = await loadSuite(join(dir, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['nothing-free', 'smallest-free-room']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));

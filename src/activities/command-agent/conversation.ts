@@ -64,7 +64,7 @@ export async function runCommandAgent(options: CommandAgentOptions): Promise<Con
   const abort = () => fail(signal.reason instanceof Error ? signal.reason : new Error('the conversation was cancelled'));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  const access = { TRIALBED_GATEWAY: gateway.url, TRIALBED_TOKEN: session.token };
+  const access = { TRIALBED_GATEWAY: gateway.url, TRIALBED_MCP: `${gateway.url}/mcp`, TRIALBED_TOKEN: session.token };
   const turns = takeTurns(options, { access, clock, idle: () => session.idle(), signal: stop.signal });
   try {
     return await Promise.race([ended, turns]);
