@@ -21,7 +21,7 @@ export interface CheckedCall {
 export function checkCallUnder(rules: readonly DrawnRule[], environment: Environment, permission: PermissionContext, call: Call): CheckedCall {
   const mine = rules.filter((rule) => rule.on !== 'start' && 'tool' in rule.on && rule.on.tool === call.tool);
   const changes = mine.filter((rule) => rule.fault.kind === 'schema_changed');
-  if (mine.length === 0) return plain(checkCall(environment, permission, call));
+  if (mine.length === 0) return plain(environment, checkCall(environment, permission, call));
   const own = checkCall(environment, permission, call);
   const versions = [
     { contract: OWN_CONTRACT, proposal: own },
@@ -35,6 +35,7 @@ export function checkCallUnder(rules: readonly DrawnRule[], environment: Environ
     proposal,
     call: {
       ...callRefOf(proposal),
+      ...aboutOf(environment, proposal),
       ...(matches.length > 0 && { matches }),
       ...(changes.length > 0 && valid.length > 0 && { contracts: valid.map(({ contract }) => contract) }),
     },
@@ -44,8 +45,14 @@ export function checkCallUnder(rules: readonly DrawnRule[], environment: Environ
 /** The contract that the tool itself declares. */
 const OWN_CONTRACT = -1;
 
-function plain(proposal: Proposal): CheckedCall {
-  return { proposal, call: callRefOf(proposal) };
+function plain(environment: Environment, proposal: Proposal): CheckedCall {
+  return { proposal, call: { ...callRefOf(proposal), ...aboutOf(environment, proposal) } };
+}
+
+/** Of a look-up, which operation it asks for: the workflow alone knows whether that one has ended. */
+function aboutOf({ tools }: Environment, { tool, args, refusal }: Proposal): Pick<CallRef, 'about'> {
+  const asks = refusal === null && tools.find(({ name }) => name === tool)?.builtin === 'lookup' && isObject(args) ? args['operation'] : undefined;
+  return typeof asks === 'string' ? { about: asks } : {};
 }
 
 /**

@@ -1,10 +1,14 @@
 import { CompleteAsyncError } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { covers, type DrawnRule, type Fault, SERVICE_KINDS, targetText } from '../domain/fault.ts';
+import type { StateChange } from '../domain/case.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
+import { printable } from '../domain/text/bounded.ts';
 import { type Tool, ToolFailure } from '../environments/define.ts';
 import type { World } from '../environments/world.ts';
 import type { Bend } from './carry-out.ts';
+import { MAX_PROBLEM_LENGTH } from './check-call.ts';
+import { FAILURE } from './contract.ts';
 
 /** A call that rules of the schedule hit. */
 export interface HitCall {
@@ -29,8 +33,10 @@ export async function changeAtStart(world: World, rules: readonly DrawnRule[]): 
     if (fault.kind === 'stale_read') {
       const { asOf, reads = null, forSeconds = null } = fault;
       await world.faults.freeze(rule.index, { service: 'all', asOf, reads, forSeconds });
+      // It fires with the first read that it makes stale.
+      continue;
     } else if (fault.kind === 'conflicting_records' || fault.kind === 'concurrent_change') {
-      await world.faults.change({ rule: rule.index, operation: null }, fault.changes);
+      await changed(world, rule, null, fault.changes);
     } else continue;
     await world.faults.record({ rule: rule.index, kind: fault.kind, on: 'start', position: null, operation: null, detail: 'in force from the start' });
   }
@@ -65,13 +71,14 @@ export async function refuse(call: HitCall, attempt: number): Promise<void> {
       await record(call, rule, `${tool.name} was not available (try ${attempt})`);
       throw unavailable(fault.retryAfterSeconds);
     }
-    if (fault.kind === 'rate_limited' && attempt <= (fault.attempts ?? Number.POSITIVE_INFINITY)) {
+    // Without a number of tries, the later ones meet the limit that the first has met, for as long as it stands.
+    if (fault.kind === 'rate_limited' && attempt <= (fault.attempts ?? 1)) {
       const { now } = await world.clock();
       const until = new Date(now.getTime() + fault.retryAfterSeconds * 1000);
       // With a number of tries the limit is as short as those.
       if (fault.attempts === undefined) await world.faults.limit(tool.name, until);
       await record(call, rule, `${tool.name} was limited until ${until.toISOString()} (try ${attempt})`);
-      throw rateLimited(fault.retryAfterSeconds);
+      throw new LimitedFailure(fault.retryAfterSeconds, fault.retryAfterAs === 'http_date' ? until : null);
     }
   }
   const limit = call.rules.find((rule) => rule.fault.kind === 'rate_limited' && targetText(rule.on) === tool.name);
@@ -80,7 +87,8 @@ export async function refuse(call: HitCall, attempt: number): Promise<void> {
   if (until === null) return;
   const { now } = await world.clock();
   await record(call, limit, `${tool.name} was still limited until ${until.toISOString()} (try ${attempt})`);
-  throw rateLimited(Math.ceil((until.getTime() - now.getTime()) / 1000));
+  const asDate = limit.fault.kind === 'rate_limited' && limit.fault.retryAfterAs === 'http_date';
+  throw new LimitedFailure(Math.ceil((until.getTime() - now.getTime()) / 1000), asDate ? until : null);
 }
 
 /** How the try is bent that is carried out. */
@@ -93,6 +101,8 @@ export async function bendOf(call: HitCall): Promise<Bend> {
   if (contract) await record(call, contract, `${call.tool.name} had another contract`);
   const freezes = call.tool.effect === 'read' && call.rules.some((rule) => rule.fault.kind === 'stale_read');
   const frozen = freezes ? await call.world.faults.frozen('database', call.operation) : null;
+  const stale = call.rules.find((rule) => rule.index === frozen?.rule);
+  if (stale) await record(call, stale, `${call.tool.name} answered as of before`);
   return {
     copies,
     asOf: frozen?.seq ?? null,
@@ -157,8 +167,25 @@ async function freeze(call: HitCall, rule: DrawnRule): Promise<void> {
 
 async function change(call: HitCall, rule: DrawnRule): Promise<void> {
   if (rule.fault.kind !== 'concurrent_change' && rule.fault.kind !== 'conflicting_records') return;
-  await call.world.faults.change({ rule: rule.index, operation: call.operation }, rule.fault.changes);
+  await changed(call.world, rule, call.operation, rule.fault.changes);
   await record(call, rule, "rows changed by somebody else's hand");
+}
+
+/**
+ * Somebody else's change, as the schedule has it.
+ * @throws {ApplicationFailure} `FaultNotApplicable` where the world is not as the rule supposes: the schedule's mistake, and nothing that an agent answers for.
+ */
+async function changed(world: World, rule: DrawnRule, operation: string | null, changes: readonly StateChange[]): Promise<void> {
+  try {
+    await world.faults.change({ rule: rule.index, operation }, changes);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'world_state') throw error;
+    const why = printable(error instanceof Error ? error.message : String(error), MAX_PROBLEM_LENGTH);
+    throw ApplicationFailure.nonRetryable(
+      `rule ${rule.index + 1} of the fault schedule (${rule.fault.kind}) cannot be applied: ${why}`,
+      FAILURE.faultNotApplicable,
+    );
+  }
 }
 
 /** A rule on a tool that is injected by the service which the tool's call reaches. */
@@ -175,6 +202,13 @@ function unavailable(retryAfterSeconds: number | undefined): ToolFailure {
   return new ToolFailure('unavailable', 'The service is not available.', retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
 }
 
-function rateLimited(retryAfterSeconds: number): ToolFailure {
-  return new ToolFailure('rate_limited', `Too many requests; try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
+/** Refused by a limit. Told as a date, as HTTP has it, the seconds are for the agent to find out; the production client reads both forms. */
+export class LimitedFailure extends ToolFailure {
+  readonly pauseSeconds: number;
+
+  constructor(pauseSeconds: number, date: Date | null) {
+    const when = date === null ? `in ${pauseSeconds} s` : `after ${date.toUTCString()}`;
+    super('rate_limited', `Too many requests; try again ${when}.`, date === null ? { retryAfterSeconds: pauseSeconds } : {});
+    this.pauseSeconds = pauseSeconds;
+  }
 }

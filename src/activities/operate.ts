@@ -27,12 +27,12 @@ export interface OperateRequest {
   readonly rules: readonly DrawnRule[];
   readonly hits: readonly number[];
   readonly position: number | null;
-  /** For a look-up: other operations that are under way. */
-  readonly underWay: readonly string[];
+  /** For a look-up: the operation that it asks for, where that has ended. */
+  readonly ended: string | null;
 }
 
 /** A call of a trial without a fault schedule. */
-export const WITHOUT_FAULTS = { scheduled: false, rules: [], hits: [], position: null, underWay: [] } as const;
+export const WITHOUT_FAULTS = { scheduled: false, rules: [], hits: [], position: null, ended: null } as const;
 
 /**
  * Runs one proposed call as production would: with the tries that its client makes by itself, and with what the fault schedule does to it.
@@ -58,7 +58,7 @@ export async function operate(services: ActivityServices, request: OperateReques
   let found: Pick<OperateResult, 'found'> = {};
   await withTries(call, dispatch, async (attempt) => {
     await refuse(call, attempt);
-    if (tool.builtin) found = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, underWay: request.underWay });
+    if (tool.builtin) found = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, ended: request.ended });
     else await carryOut(services, request, tool, args, await bendOf(call));
   });
   services.failpoint('committed_before_reply');
@@ -104,7 +104,7 @@ async function withTries(call: HitCall, dispatch: number, attempt: (number: numb
 /** Seconds that the production client waits before its next try; null: it makes none. */
 function pauseBefore(retries: ProductionRuntime['retries'], tries: number, error: unknown): number | null {
   if (retries === null || tries > retries.attempts) return null;
-  const { code, type, retryAfterSeconds } = error as { code?: unknown; type?: unknown; retryAfterSeconds?: unknown };
+  const { code, type, retryAfterSeconds, pauseSeconds = retryAfterSeconds } = error as { [field: string]: unknown };
   if (![code, type].some((name) => typeof name === 'string' && retries.on.includes(name))) return null;
-  return retries.honoursRetryAfter && typeof retryAfterSeconds === 'number' ? retryAfterSeconds : retries.backoffSeconds;
+  return retries.honoursRetryAfter && typeof pauseSeconds === 'number' ? pauseSeconds : retries.backoffSeconds;
 }

@@ -1,4 +1,4 @@
-import { lookupInput, waitInput } from '../environments/runtime-tools.ts';
+import { lookupInput, MAX_WAIT_SECONDS, waitInput } from '../environments/runtime-tools.ts';
 import { type Tool, ToolFailure } from '../environments/define.ts';
 import type { Json } from '../domain/json.ts';
 import type { LedgerRow, World } from '../environments/world.ts';
@@ -13,8 +13,8 @@ export interface RuntimeCall {
   readonly operation: string;
   readonly dispatch: number;
   readonly args: Json;
-  /** Other operations that are still under way. */
-  readonly underWay: readonly string[];
+  /** Of a look-up: the operation that it asks for, where the workflow has told its end. */
+  readonly ended: string | null;
 }
 
 /** Carries out a call of a tool that production itself has: the look-up, or the wait. @throws {ToolFailure} `not_found` for an operation that is not there. */
@@ -39,21 +39,30 @@ interface Told {
 
 async function wait({ world, operation, args }: RuntimeCall): Promise<Told> {
   const { seconds, until } = waitInput.parse(args);
-  const now = await world.faults.advance(operation, until === undefined ? { seconds: seconds ?? 0 } : { to: new Date(until) });
+  const to = until === undefined ? null : new Date(until);
+  const { now: before } = await world.clock();
+  if (to !== null && to.getTime() - before.getTime() > MAX_WAIT_SECONDS * 1000) {
+    throw new ToolFailure('too_long', `One call waits ${MAX_WAIT_SECONDS / 86_400} days at most; it is ${before.toISOString()}.`);
+  }
+  const now = await world.faults.advance(operation, to === null ? { seconds: seconds ?? 0 } : { to });
   return { result: { now: now.toISOString() } };
 }
 
-/** The system of record is asked. What may still be on its way is fenced first, so that the answer stays true. */
-async function lookUp({ world, args, underWay }: RuntimeCall): Promise<Told> {
+/**
+ * The system of record is asked. What may still be on its way is fenced first, so that the answer stays true; an operation that has not ended for the agent is left
+ * alone, whatever id an agent may guess.
+ */
+async function lookUp({ world, args, ended }: RuntimeCall): Promise<Told> {
   const { operation } = lookupInput.parse(args);
   const row = await world.ledger.read(operation);
   if (!row) throw new ToolFailure('not_found', `There is no operation ${operation}.`);
   const told = { operation, tool: row.tool };
-  if (underWay.includes(operation)) return { result: { ...told, state: 'in_progress' } };
   if (row.refusal) return { result: { ...told, state: 'failed', problem: { ...row.refusal.problem } } };
-  const { row: now, effects } = await world.ledger.recover(operation, EVERY_DISPATCH);
-  if (now?.state === 'committed' || effects > 0)
-    return { result: { ...told, state: 'committed', result: now?.result ?? null }, found: { operation, state: 'committed' } };
+  if (ended === null) return { result: { ...told, state: 'in_progress' } };
+  const { row: now, effects } = await world.ledger.recover(ended, EVERY_DISPATCH);
+  if (now?.state === 'committed' || effects > 0) {
+    return { result: { ...told, state: 'committed', result: now?.result ?? null }, found: { operation: ended, state: 'committed' } };
+  }
   const problem = now?.problem ? { ...now.problem } : null;
-  return { result: { ...told, state: 'failed', problem }, found: { operation, state: 'failed' } };
+  return { result: { ...told, state: 'failed', problem }, found: { operation: ended, state: 'failed' } };
 }

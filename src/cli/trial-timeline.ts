@@ -84,7 +84,9 @@ function messageLines(message: Message, { columns, paint }: Page): string[] {
 function operationsLines({ record }: TrialView, page: Page): string[] {
   if (!record) return ['no record: nothing was graded'];
   const caused = new Map<string | null, Effect[]>();
+  const byOthers = record.effects.filter((effect) => effect.byFault !== undefined);
   for (const effect of record.effects) {
+    if (effect.byFault !== undefined) continue;
     const owner = record.operations.some((o) => o.id === effect.operation) ? effect.operation : null;
     caused.set(owner, [...(caused.get(owner) ?? []), effect]);
   }
@@ -95,6 +97,9 @@ function operationsLines({ record }: TrialView, page: Page): string[] {
     ...faults.of(operation.id).map(faultLine),
   ]);
   if (faults.rest.length > 0) lines.push('faults without an operation:', ...faults.rest.map(faultLine));
+  if (byOthers.length > 0) {
+    lines.push('by somebody else, as the fault schedule has it:', ...byOthers.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
+  }
   const unowned = caused.get(null) ?? [];
   if (unowned.length > 0) lines.push('without an operation:', ...unowned.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
   return lines.length === 0 ? ['none'] : lines;
@@ -103,7 +108,9 @@ function operationsLines({ record }: TrialView, page: Page): string[] {
 function operationLines(operation: Operation, effects: readonly Effect[], { columns, paint }: Page): string[] {
   const told = operation.told === operation.known ? operation.told : `${operation.told}${knownNote(operation)}`;
   const colour = operation.told === 'committed' ? 'green' : operation.told === 'unknown' ? 'yellow' : 'red';
-  const call = `${String(operation.seq).padStart(3)}  ${plainText(operation.tool)}`;
+  // Calls that were made at once are accepted in an order of their own.
+  const id = operation.id === `op-${operation.seq}` ? '' : ` (${plainText(operation.id)})`;
+  const call = `${String(operation.seq).padStart(3)}  ${plainText(operation.tool)}${id}`;
   const key = operation.idempotencyKey === null ? '' : ` key ${oneLineJson(operation.idempotencyKey, 40)}`;
   const time = operation.durationMs === null ? '' : ` ${Math.round(operation.durationMs)} ms`;
   const tries = operation.tries === undefined ? '' : `, ${operation.tries} tries`;

@@ -15,7 +15,7 @@ export interface CallRange {
 /**
  * What goes wrong, with the parameters of its kind. Seconds are seconds of the world's clock: nobody sleeps for them. Milliseconds are real.
  *
- * `attempts`: how many of the production client's own tries of the call it hits; absent: all of them.
+ * `attempts`: how many of the production client's own tries of the call it hits; absent: all of them, or for a limit those that come before it has passed.
  */
 export type Fault =
   /** Refused with no effect. The limit stands, for the tool or service, until the world's clock has passed it. */

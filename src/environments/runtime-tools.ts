@@ -4,7 +4,7 @@ import { DEFAULT_RUNTIME } from '../domain/runtime.ts';
 import type { EnvironmentDefinition, Tool } from './define.ts';
 
 /** Longest wait of one call, in seconds of the world's clock: 31 days. */
-const MAX_WAIT_SECONDS = 31 * 24 * 3600;
+export const MAX_WAIT_SECONDS = 31 * 24 * 3600;
 
 /** What production is like for a pack, with what holds where it declares nothing. */
 export function runtimeOf({ runtime }: Pick<EnvironmentDefinition, 'runtime'>): ProductionRuntime {
@@ -18,7 +18,12 @@ export function runtimeTools(definition: Pick<EnvironmentDefinition, 'runtime'>)
 }
 
 /** Arguments of the look-up. */
-export const lookupInput = z.strictObject({ operation: z.string().min(1).max(200).describe('Id of the operation, as the call gave it.') });
+export const lookupInput = z.strictObject({
+  operation: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,200}$/, 'expected the id of an operation')
+    .describe('Id of the operation, as the call gave it.'),
+});
 
 /** Arguments of the wait. */
 export const waitInput = z
@@ -48,6 +53,7 @@ function waitTool(name: string): Tool {
     input: waitInput,
     result: z.unknown(),
     effect: 'read',
+    failures: ['too_long'],
     builtin: 'wait',
     run: notHere,
   };

@@ -9,7 +9,11 @@ const realWait = span
   .meta({ description: 'After how long of real time the call times out. Default 300ms.' })
   .optional();
 const retryAfter = span.meta({ description: "Time of the world's clock after which it may be tried again." }).optional();
-const attempts = z.int().min(1).meta({ description: "How many of the production client's own tries of the call it hits. Default: all." }).optional();
+const attempts = z
+  .int()
+  .min(1)
+  .meta({ description: "How many of the production client's own tries of the call it hits. Default: all; of a limit, those before it has passed." })
+  .optional();
 const replyCode = z.int().min(400, 'expected an SMTP code from 400 to 599').max(599, 'expected an SMTP code from 400 to 599');
 const changes = z.array(stateChange).min(1).meta({ description: 'Rows that somebody else inserts, updates or deletes.' });
 const names = z.record(z.string(), text);
@@ -113,6 +117,13 @@ export const ruleSchema = z
   .superRefine((written, context) => {
     if (written.call !== undefined && written.calls !== undefined) {
       context.addIssue({ code: 'custom', path: ['calls'], message: 'expected either "call" or "calls"' });
+    }
+    for (const key of ['rename', 'rename_result'] as const) {
+      const names = written.fault === 'schema_changed' ? Object.entries(written[key] ?? {}) : [];
+      for (const [at, [old, now]] of names.entries()) {
+        if (names.findIndex(([, other]) => other === now) < at)
+          context.addIssue({ code: 'custom', path: [key, old], message: `expected another name: "${now}" is taken in this rule` });
+      }
     }
     if (written.fault === 'schema_changed' && written.rename === undefined && written.remove === undefined && written.rename_result === undefined) {
       context.addIssue({ code: 'custom', path: [], message: 'expected "rename", "remove" or "rename_result"' });

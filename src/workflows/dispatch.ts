@@ -10,6 +10,8 @@ const OURS = new Set(['heartbeat', 'worker_shutdown', 'start_to_close', 'schedul
 /** Failure types with which an activity says the same. Kept in step with `FAILURE` of the activities' contract, which workflow code may import as types only. */
 const OUR_FAILURES: ReadonlySet<string> = new Set<(typeof FAILURE)[keyof typeof FAILURE]>(['Infrastructure', 'WorldGone', 'Fenced']);
 
+const NOT_APPLICABLE: (typeof FAILURE)['faultNotApplicable'] = 'FaultNotApplicable';
+
 /** An injected time-out is dispatched again so often where the dispatch was lost with its worker before it could commit. */
 const REDISPATCHES = 3;
 
@@ -22,14 +24,21 @@ const patient = proxyLocalActivities<TrialActivities>({
 type Outcome = OperationOutcome<OperateResult | null>;
 
 /** Carries a checked call to its outcome: ordinary activity without retries for whatever can have an effect, local activity for short reads. */
-export function dispatchCall(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
-  const { call, tool, position, faults, underWay } = dispatch;
+export async function dispatchCall(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
+  const outcome = await carried(at, dispatch);
+  // The schedule's own mistake is no outcome of the agent's call: it ends the attempt.
+  if (outcome.state !== 'committed' && outcome.problem.code === NOT_APPLICABLE) throw ApplicationFailure.nonRetryable(outcome.problem.message, NOT_APPLICABLE);
+  return outcome;
+}
+
+function carried(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
+  const { call, tool, position, faults, ended } = dispatch;
   const request: Omit<OperateCall, 'dispatch'> = {
     ...at,
     operation: call.id,
     tool: call.tool,
     ...(faults.length > 0 && { faults: faults.map((rule) => rule.index), position }),
-    ...(tool.looksUp && { underWay }),
+    ...(tool.looksUp && { ended }),
   };
   const timeout = faults.find((rule) => rule.afterMs !== undefined);
   if (timeout) return timedOut(request, dispatch, timeout);

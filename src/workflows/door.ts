@@ -14,8 +14,8 @@ export interface Dispatch {
   readonly position: number;
   /** Rules of the fault schedule that hit it. */
   readonly faults: readonly PlannedRule[];
-  /** Other operations that are under way. */
-  readonly underWay: readonly string[];
+  /** Of a look-up: the operation that it asks for, where that has ended; a replay by key stands for the call that it repeated. */
+  readonly ended: string | null;
 }
 
 export interface DoorOptions {
@@ -124,10 +124,10 @@ export class Door {
     const replay = this.replay(call, seq);
     if (replay) return replay;
     this.positions.set(call.tool, position);
-    const underWay = [...this.pending.keys()];
+    const ended = this.endedOperation(call.about);
     this.pending.set(call.id, { call, seq, position });
     const faults = this.schedule.hits(call, position);
-    const dispatched = this.options.dispatch({ call, tool, position, faults, underWay }).catch((error: unknown): OperationOutcome<null> => {
+    const dispatched = this.options.dispatch({ call, tool, position, faults, ended }).catch((error: unknown): OperationOutcome<null> => {
       this.broken ??= error;
       return { state: 'unknown', reason: 'indefinite', problem: { code: 'harness', message: 'The test bed could not carry out the call.' }, disturbed: true };
     });
@@ -183,6 +183,11 @@ export class Door {
       ...(refusedBy && { refusedBy }),
     });
     return { operation: call.id, state, problem };
+  }
+
+  private endedOperation(id: string | undefined): string | null {
+    const note = this.notes.find((known) => known.id === id);
+    return note ? (note.replayOf ?? note.id) : null;
   }
 
   /** A look-up has told the agent how an operation of unknown outcome ended: from now on its key gives that, or is free again. */

@@ -8,8 +8,9 @@ export function inProductionWords(
   words: RuntimeWords = {},
 ): OperationProblem {
   const template = told.state === 'unknown' ? words.unknown : told.state === 'denied' ? words.denied : wordsOfCode(problem.code, words);
-  if (template === undefined) return problem;
-  const seconds = problem.retryAfterSeconds === undefined ? '' : String(problem.retryAfterSeconds);
+  // Where it was told as a date there are no seconds to put in.
+  if (template === undefined || (template.includes('{seconds}') && problem.retryAfterSeconds === undefined)) return problem;
+  const seconds = String(problem.retryAfterSeconds ?? '');
   return { ...problem, message: template.replaceAll('{tool}', told.tool).replaceAll('{seconds}', seconds) };
 }
 

@@ -283,3 +283,133 @@ describe('an agent with SQL of its own', () => {
     expect(messages.at(-1)?.text).toBe('role of the world: 1 row written');
   });
 });
+
+describe('tries that the production client makes by itself', () => {
+  const environment = (retries: JsonObject) => ({ use: resolve('test/fixtures/packs/counter/pack.ts'), with: { runtime: { retries } } });
+  const retries = { on: ['rate_limited', 'unavailable'], attempts: 2, backoffSeconds: 5, honoursRetryAfter: true };
+  const steps = [
+    { call: 'charge', with: { account: 'a-1', amount: 5 } },
+    { call: 'wait', with: { seconds: 1 } },
+  ];
+
+  async function tried(name: string, rule: JsonObject, more: JsonObject = {}): Promise<TrialRecord> {
+    const suite = await writeOneCaseSuite(folder, name, {
+      environment: environment({ ...retries, ...more }),
+      agent: { kind: 'script', steps, answer: 'Done.' },
+      faults: { wrong: { faults: [rule] } },
+    });
+    const { trials } = await testbed.run({ ...suite, faults: ['wrong'], keep: 'never' });
+    const record = await testbed.root.store.record(trials[0]?.trial ?? '', 1);
+    if (!record) throw new Error('the trial has no record');
+    return record;
+  }
+  const now = (record: TrialRecord) => (record.operations[1]?.result as { now?: string } | undefined)?.now;
+
+  it('outwait a limit that they are told of: one call, two tries, and only the world has waited', async () => {
+    const record = await tried('outwaits', { on: 'charge', call: 1, fault: 'rate_limited', retry_after: '2h' });
+    expect(record.operations[0]).toMatchObject({ told: 'committed', tries: 2, problem: null });
+    expect(now(record)).toBe('2026-03-02T10:30:01.000Z');
+  });
+
+  it('do not outwait it by a pause of their own that is shorter', async () => {
+    const record = await tried('too-short', { on: 'charge', call: 1, fault: 'rate_limited', retry_after: '2h' }, { honoursRetryAfter: false });
+    expect(record.operations[0]).toMatchObject({ told: 'failed', tries: 3, problem: { code: 'rate_limited', retryAfterSeconds: 7190 } });
+    expect(record.effects).toEqual([]);
+  });
+
+  it('hide an outage that is short enough', async () => {
+    const hidden = await tried('hides', { on: 'charge', call: 1, fault: 'unavailable', attempts: 2 });
+    expect(hidden.operations[0]).toMatchObject({ told: 'committed', tries: 3 });
+    const long = await tried('does-not-hide', { on: 'charge', call: 1, fault: 'unavailable' });
+    expect(long.operations[0]).toMatchObject({ told: 'failed', tries: 3, problem: { code: 'unavailable' } });
+    expect(now(long)).toBe('2026-03-02T08:30:11.000Z');
+  });
+});
+
+describe('what is asked of the runtime', () => {
+  it('a look-up of what has not ended touches nothing: an agent may guess the id of a call that is on its way', async () => {
+    const file = resolve('test/fixtures/agents/looks-too-early.ts');
+    const { trial, record } = await playAgent('too-early', { on: 'get_order', call: 9, fault: 'unavailable' }, { kind: 'module', file });
+    expect(trial).toMatchObject({ ending: 'completed', disturbed: false, attempt: 1 });
+    expect(record.operations.filter(({ tool }) => tool === 'issue_refund')).toMatchObject([{ told: 'committed', known: 'committed' }]);
+    const looks = record.operations
+      .filter(({ tool }) => tool === 'get_operation')
+      .map(({ result, problem }) => (result as { state?: string } | null)?.state ?? problem?.code);
+    expect(looks.every((look) => look === 'in_progress' || look === 'not_found')).toBe(true);
+    expect(record.lateAttempts).toEqual([]);
+  });
+
+  it('asks about itself, or about no operation, without harm', async () => {
+    const { record } = await play('odd-looks', { on: 'get_order', call: 9, fault: 'unavailable' }, [
+      { call: 'get_operation', with: { operation: 'op-1' } },
+      { call: 'get_operation', with: { operation: 'op-99' } },
+      { call: 'get_operation', with: { operation: 'op-1\u0000' }, invalid: true },
+    ]);
+    expect(record.operations[0]?.result).toMatchObject({ state: 'in_progress' });
+    expect(told(record).map(([, state, , code]) => [state, code])).toEqual([
+      ['committed', null],
+      ['failed', 'not_found'],
+      ['rejected', 'invalid_args'],
+    ]);
+  });
+
+  it('waits a month at most, by whatever is asked', async () => {
+    const { record } = await play('waits', { on: 'get_order', call: 9, fault: 'unavailable' }, [
+      { call: 'wait', with: { until: '9999-12-31T23:59:59Z' } },
+      { call: 'wait', with: { until: '2026-03-01T00:00:00Z' } },
+      { call: 'wait', with: { until: '2026-04-01T00:00:00+02:00' } },
+    ]);
+    expect(told(record).map(([, state, , code]) => [state, code])).toEqual([
+      ['failed', 'too_long'],
+      ['committed', null],
+      ['committed', null],
+    ]);
+    expect(record.operations.map(({ result }) => (result as { now?: string } | null)?.now)).toEqual([
+      undefined,
+      '2026-03-02T08:30:00.000Z',
+      '2026-03-31T22:00:00.000Z',
+    ]);
+  });
+});
+
+describe('a rule that supposes what the world is not', () => {
+  it.each([
+    ['on a call', { on: 'issue_refund', fault: 'concurrent_change', changes: [{ update: 'orders', where: { id: 999 }, set: { ship_city: 'nowhere' } }] }],
+    ['after a call', { on: 'issue_refund', fault: 'concurrent_change', when: 'after', changes: [{ delete: 'orders', where: { id: 999 } }] }],
+    ['at the start', { on: 'start', fault: 'conflicting_records', changes: [{ delete: 'orders', where: { id: 999 } }] }],
+  ])('%s is trouble of the test bed, said with its reason, tried once, and no world is left', async (name, rule) => {
+    const suite = await writeOneCaseSuite(folder, `unfit-${name.replaceAll(' ', '-')}`, {
+      environment: 'support-desk',
+      agent: { kind: 'script', steps: [refund()], answer: 'Done.' },
+      faults: { wrong: { faults: [rule as JsonObject] } },
+    });
+    const { trials, summary } = await testbed.run({ ...suite, faults: ['wrong'], keep: 'never' });
+    expect(trials).toMatchObject([{ ending: 'infra_error', pass: null, attempt: 1 }]);
+    expect(trials[0]?.why).toMatch(/rule 1 of the fault schedule .* cannot be applied: .*no row of orders is like/);
+    expect(summary.worlds.leaked).toBe(0);
+  });
+});
+
+it('a limit that is told as a date has no seconds', async () => {
+  const { record } = await play('as-date', { on: 'get_order', call: 1, fault: 'rate_limited', retry_after: '2m', retry_after_as: 'http_date' }, [
+    { call: 'get_order', with: { order_id: 5005 } },
+  ]);
+  expect(record.operations[0]?.problem).toEqual({ code: 'rate_limited', message: 'Too many requests; try again after Mon, 02 Mar 2026 08:32:00 GMT.' });
+});
+
+it('a stale read is seen where it answers, and not before', async () => {
+  const rule = { on: 'start', fault: 'stale_read', as_of: 'start' };
+  const read = { call: 'list_refunds', with: { order_id: 5005 } };
+  expect((await play('never-read', rule, [refund()])).record.faults?.injected).toEqual([]);
+  expect((await play('read-late', rule, [refund(), read])).record.faults?.injected).toMatchObject([{ kind: 'stale_read', operation: 'op-2' }]);
+});
+
+it('a key that is none is told to the agent, and does not end it', async () => {
+  const file = resolve('test/fixtures/agents/odd-keys.ts');
+  const { trial, record } = await playAgent('odd-keys', { on: 'get_order', call: 9, fault: 'unavailable' }, { kind: 'module', file });
+  expect(trial.ending).toBe('completed');
+  expect(told(record).map(([, state, , code]) => [state, code])).toEqual([
+    ['rejected', 'invalid_args'],
+    ['rejected', 'invalid_args'],
+  ]);
+});

@@ -40,7 +40,7 @@ describe('loading a pack', () => {
 
   test('tells of the key where a tool takes one, and only there', async () => {
     const { toolSchemas } = await loadEnvironment({ file: resolveEnvironment('support-desk', '/'), options: {} });
-    const takesKey = (name: string) => Object.hasOwn(toolSchemas.find((tool) => tool.name === name)?.inputSchema['properties'] ?? {}, 'idempotency_key');
+    const takesKey = (name: string) => Object.hasOwn(toolSchemas.find((tool) => tool.name === name)?.inputSchema['properties'] as object, 'idempotency_key');
     expect(['issue_refund', 'schedule_follow_up', 'send_mail', 'get_order'].map(takesKey)).toEqual([true, true, false, false]);
   });
 

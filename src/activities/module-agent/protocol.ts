@@ -14,7 +14,8 @@ export const childMessage = z.discriminatedUnion('type', [
     n: z.int().nonnegative(),
     tool: z.string().max(1000),
     args: z.unknown(),
-    idempotencyKey: z.string().min(1).max(255).nullable(),
+    // What a key may be is for the door to say, as an answer to the call.
+    idempotencyKey: z.string().max(10_000).nullable(),
   }),
   z.strictObject({ type: z.literal('receive'), n: z.int().nonnegative() }),
   z.strictObject({ type: z.literal('reply'), n: z.int().nonnegative(), text: z.string().max(1_000_000), data: z.record(z.string(), z.json()).nullable() }),
