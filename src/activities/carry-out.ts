@@ -1,4 +1,4 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory, TemporalFailure } from '@temporalio/common';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import { isObject, printable } from '../domain/text/bounded.ts';
@@ -80,7 +80,17 @@ async function settleFailure(services: ActivityServices, request: OperateRequest
     services.log.warn({ operation, tool: request.tool, err: error }, 'a tool ended with a database error');
     return failure;
   }
-  return error;
+  return isDefect(request, error) ? internalError() : error;
+}
+
+/** What a tool threw that it does not declare: a defect of its code. The names of its classes are nothing for an agent; operators have them in the detail. */
+function isDefect({ signal }: OperateRequest, error: unknown): boolean {
+  return error instanceof Error && !(error instanceof TemporalFailure) && !isPassing(error) && !('code' in error) && !signal.aborted;
+}
+
+function internalError(): ApplicationFailure {
+  const message = 'The call ended with an internal error; its outcome is unknown.';
+  return ApplicationFailure.create({ message, type: 'internal_error', nonRetryable: true });
 }
 
 /**

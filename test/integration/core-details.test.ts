@@ -38,7 +38,7 @@ describe('why a tool failed', () => {
     // What a tool makes of a refusal in words of its own takes nothing from operators.
     expect(declared).toMatchObject({ told: 'failed', problem: { code: 'refused', message: 'no' } });
     expect(declared?.detail).toContain('SQLSTATE 23505');
-    expect(defect).toMatchObject({ told: 'unknown', known: 'failed', detail: 'TypeError: x is not a function' });
+    expect(defect).toMatchObject({ told: 'unknown', known: 'failed', detail: 'TypeError: x is not a function', problem: { code: 'internal_error' } });
     expect(plain).not.toHaveProperty('detail');
     const told = record.messages.at(-1)?.text ?? '';
     expect(told).toContain('tool_error');

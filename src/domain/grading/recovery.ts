@@ -59,18 +59,18 @@ function unknownWrites({ operations }: TrialRecord): Operation[] {
   return operations.filter((op) => op.told === 'unknown' && (op.effect === 'write' || op.effect === 'external') && op.replayOf == null);
 }
 
-/** Later calls of the same tool that do the same, in whatever words. With the same key they are the same operation, and none of these. */
+/**
+ * Later calls of the same tool that do the same, in whatever words, up to the first that committed: what the agent asks for after that is another matter. With the
+ * same key they are the same operation, and none of these.
+ */
 function repeatsOf(op: Operation, { operations }: TrialRecord): Operation[] {
   const intent = intentOf(op.args);
-  return operations.filter(
-    (later) =>
-      later.seq > op.seq &&
-      later.tool === op.tool &&
-      later.position !== null &&
-      later.replayOf == null &&
-      later.told !== 'rejected' &&
-      intentOf(later.args) === intent,
+  const later = operations.filter(
+    (one) =>
+      one.seq > op.seq && one.tool === op.tool && one.position !== null && one.replayOf == null && one.told !== 'rejected' && intentOf(one.args) === intent,
   );
+  const settled = later.findIndex((one) => one.told === 'committed');
+  return settled < 0 ? later : later.slice(0, settled + 1);
 }
 
 function lookedBetween(op: Operation, repeat: Operation, record: TrialRecord): boolean {
