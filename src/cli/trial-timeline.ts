@@ -92,7 +92,8 @@ function operationsLines({ record }: TrialView, page: Page): string[] {
   }
   const faults = injectedBy({ record });
   const faultLine = (fault: InjectedFault) => page.paint('yellow', `     ${shorten(injectedLine(fault), page.columns - 7)}`);
-  const lines = record.operations.flatMap((operation) => [
+  const lines = record.operations.flatMap((operation, index) => [
+    ...clockLine(operation, record.operations[index - 1], page),
     ...operationLines(operation, caused.get(operation.id) ?? [], page),
     ...faults.of(operation.id).map(faultLine),
   ]);
@@ -103,6 +104,11 @@ function operationsLines({ record }: TrialView, page: Page): string[] {
   const unowned = caused.get(null) ?? [];
   if (unowned.length > 0) lines.push('without an operation:', ...unowned.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
   return lines.length === 0 ? ['none'] : lines;
+}
+
+/** The world's clock stands still until something moves it: a wait, a slow reply, a time-out, the pause before another try. */
+function clockLine({ at }: Operation, before: Operation | undefined, { paint }: Page): string[] {
+  return before === undefined || before.at === at ? [] : [paint('dim', `     the clock of the world is at ${plainText(at)}`)];
 }
 
 function operationLines(operation: Operation, effects: readonly Effect[], { columns, paint }: Page): string[] {
