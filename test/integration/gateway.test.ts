@@ -8,7 +8,7 @@ import { startMark } from '../../src/infra/process.ts';
 import { until } from '../chaos/until.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
-import { type Blobs, blobs } from './core-trials.ts';
+import { acting, type Blobs, blobs } from './core-trials.ts';
 
 let testbed: Testbed;
 let suites: Blobs;
@@ -68,6 +68,26 @@ describe('calls through the gateway', () => {
     ]);
     // What never was a call is none.
     expect(trial).toMatchObject({ ending: 'completed', calls: 5 });
+  });
+
+  it('that a tool refused, that may have had an effect, and that ended well are told apart by it', async () => {
+    const trial = await suites.run(rogue(['ends']));
+    expect(await answerOf(trial)).toEqual([
+      [409, 'failed', 'refused'],
+      [409, 'failed', 'budget_exhausted'],
+      [504, 'unknown', 'internal_error'],
+      [200, 'committed', null],
+    ]);
+    expect(trial).toMatchObject({ ending: 'completed', calls: 4 });
+  });
+
+  it('wait in order where too many come at once, and are refused where too many wait', async () => {
+    const trial = await suites.run(rogue(['crowds', '90']), { budget: { calls: 200 } });
+    const [done = 0, refused = 0] = (await answerOf(trial)) as number[];
+    expect(done + refused).toBe(90);
+    expect(done).toBeGreaterThanOrEqual(72);
+    expect(refused).toBeGreaterThan(0);
+    expect(trial).toMatchObject({ ending: 'completed', calls: done });
   });
 
   it('with one idempotency key are one operation, wherever the key stands', async () => {
@@ -141,6 +161,17 @@ describe('a program', () => {
     const trial = await suites.run(rogue(['ignores_sigterm', file]), { budget: { wall: '2s' } });
     expect(trial).toMatchObject({ ending: 'agent_timeout', attempt: 1 });
     expect(await startMark(Number(await readFile(file, 'utf8')))).toBeNull();
+  });
+
+  it('is gone when its trial is cancelled', async () => {
+    const file = join(folder, 'cancelled');
+    const running = suites.run(rogue(['ignores_sigterm', file]), { budget: { wall: '60s' } });
+    const pid = await until('the program acts', async () => Number(await readFile(file, 'utf8')));
+    await testbed.root.temporal.workflow.getHandle(await acting(testbed.root, 0)).cancel();
+    const trial = await running;
+    expect(trial).toMatchObject({ ending: 'cancelled', pass: null });
+    expect(await startMark(pid)).toBeNull();
+    expect(await testbed.root.worlds.leased(`${trial.batch}-`)).toBe(0);
   });
 
   it.each([

@@ -42,7 +42,7 @@ describe('the package, installed from its archive in an empty folder', { timeout
     expect(outside).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/trialbed.js', 'package.json']);
     const kinds = new Set(packed.files.map((file) => /(\.d\.ts|\.[a-z]+)$/.exec(file)?.[1] ?? file));
     expect([...kinds].sort()).toEqual(
-      ['.csv', '.d.ts', '.js', '.json', '.md', '.sql', '.template', '.ts', '.yaml', 'LICENSE', 'dist/init/template/gitignore'].sort(),
+      ['.csv', '.d.ts', '.js', '.json', '.md', '.py', '.sh', '.sql', '.template', '.ts', '.yaml', 'LICENSE', 'dist/init/template/gitignore'].sort(),
     );
     // TypeScript as it was written: only what `init` hands to users.
     const typescript = packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file));
