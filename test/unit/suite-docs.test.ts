@@ -18,7 +18,7 @@ const CASE = 'cases/refund-within-policy.yaml';
 
 /** The page's files in a suite's folder, with the pack and the code that they name. */
 function pageFolder(more: { readonly [path: string]: string } = {}): Promise<Folder> {
-  const inSuite = Object.fromEntries(Object.entries({ ...files, 'agents/code/careful.ts': '', ...more }).map(([name, text]) => [`suite/${name}`, text]));
+  const inSuite = Object.fromEntries(Object.entries({ ...files, 'agents/code/careful.ts': '', 'agents/teller/teller.py': '', ...more }).map(([name, text]) => [`suite/${name}`, text]));
   return folderWith({ 'suite.yaml': null, 'cases/refund.yaml': null, ...inSuite });
 }
 
@@ -29,6 +29,7 @@ describe('docs/case-files.md', () => {
       'agents/careful.yaml',
       'agents/fixed.yaml',
       'agents/silent.yaml',
+      'agents/teller.yaml',
       CASE,
       'cases/thanks.yaml',
       'faults/everything.yaml',
@@ -43,7 +44,7 @@ describe('docs/case-files.md', () => {
     const suite = await loadSuite(join(folder.path, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['refund-within-policy', 'thanks']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
-    expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['do-nothing', 'module', 'script']);
+    expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['command', 'do-nothing', 'module', 'script']);
     expect(suite.defaults.faults).toEqual(['none', 'lost-reply']);
     const kinds = new Set(suite.schedules['everything']?.schedule.rules.map(({ fault }) => fault.kind));
     const known = JSON.stringify(schemas().faults).match(/(?<="const":")[a-z_]+/g) ?? [];
