@@ -5,9 +5,10 @@ import { isObject, printable } from '../domain/text/bounded.ts';
 import type { Tool, ToolContext, WorldSql } from '../environments/define.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { createWorldMail } from '../environments/inbox/client.ts';
-import { createWorldTickets } from '../environments/tickets/client.ts';
+import { createWorldTickets, FaultNotApplicableError } from '../environments/tickets/client.ts';
 import type { World } from '../environments/world.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
+import { FAILURE } from './contract.ts';
 import { failureDetail } from './failure-detail.ts';
 import { isPassing, isServiceLoss } from './failures.ts';
 import type { OperateRequest } from './operate.ts';
@@ -60,6 +61,8 @@ export async function carryOut(services: ActivityServices, request: OperateReque
 async function settleFailure(services: ActivityServices, request: OperateRequest, error: unknown, durationMs: number): Promise<unknown> {
   const { world, operation, dispatch } = request;
   await explain(services, request, error);
+  if (error instanceof FaultNotApplicableError)
+    return ApplicationFailure.nonRetryable(`a rule of the fault schedule cannot be applied: ${printable(error.message)}`, FAILURE.faultNotApplicable);
   const failed = (failure: ToolFailure) => world.ledger.settle(operation, dispatch, { state: 'failed', problem: problemOf(failure), durationMs });
   if (isServiceLoss(error)) {
     if (!request.scheduled || !(await world.faults.hit(operation))) return error;

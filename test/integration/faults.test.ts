@@ -376,16 +376,17 @@ describe('a rule that supposes what the world is not', () => {
   it.each([
     ['on a call', { on: 'issue_refund', fault: 'concurrent_change', changes: [{ update: 'orders', where: { id: 999 }, set: { ship_city: 'nowhere' } }] }],
     ['after a call', { on: 'issue_refund', fault: 'concurrent_change', when: 'after', changes: [{ delete: 'orders', where: { id: 999 } }] }],
+    ['on a request of a service', { on: { service: 'tickets' }, fault: 'concurrent_change', changes: [{ delete: 'orders', where: { id: 999 } }] }],
     ['at the start', { on: 'start', fault: 'conflicting_records', changes: [{ delete: 'orders', where: { id: 999 } }] }],
   ])('%s is trouble of the test bed, said with its reason, tried once, and no world is left', async (name, rule) => {
     const suite = await writeOneCaseSuite(folder, `unfit-${name.replaceAll(' ', '-')}`, {
       environment: 'support-desk',
-      agent: { kind: 'script', steps: [refund()], answer: 'Done.' },
+      agent: { kind: 'script', steps: [refund(), { call: 'get_ticket', with: { ticket_id: 214 } }], answer: 'Done.' },
       faults: { wrong: { faults: [rule as JsonObject] } },
     });
     const { trials, summary } = await testbed.run({ ...suite, faults: ['wrong'], keep: 'never' });
     expect(trials).toMatchObject([{ ending: 'infra_error', pass: null, attempt: 1 }]);
-    expect(trials[0]?.why).toMatch(/rule 1 of the fault schedule .* cannot be applied: .*no row of orders is like/);
+    expect(trials[0]?.why).toMatch(/rule (1 )?of the fault schedule .*cannot be applied: .*no row of orders is like/);
     expect(summary.worlds.leaked).toBe(0);
   });
 });

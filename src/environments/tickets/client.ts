@@ -2,6 +2,7 @@ import type { JsonObject } from '../../domain/json.ts';
 import { ToolFailure, type WorldTickets } from '../define.ts';
 import { formatOperation, type OperationAttempt } from '../inbox/account.ts';
 import type { WorldCredentials } from '../world.ts';
+import { FAULT_NOT_APPLICABLE } from './problem.ts';
 
 export interface WorldTicketsOptions {
   /** Base URL without a slash at the end. */
@@ -41,6 +42,7 @@ export function createWorldTickets(options: WorldTicketsOptions): WorldTickets {
       });
       if (response.status >= 200 && response.status < 300 && isObject(response.json)) return response.json;
       const problem = isObject(response.json) ? response.json : {};
+      if (problem.code === FAULT_NOT_APPLICABLE) throw new FaultNotApplicableError(String(problem.detail));
       // A gateway's 503 does not say whether the request was carried out behind it.
       const nothingDone = response.status === 503 && (method === 'GET' || problem.code === 'unavailable');
       if (!nothingDone && (response.status < 400 || response.status >= 500)) {
@@ -67,6 +69,12 @@ export class TicketOutcomeUnknownError extends Error {
     super(`no usable answer to ${request}; the operation is unknown until the world's journal is read`, { cause });
     this.request = request;
   }
+}
+
+/** A rule of the fault schedule does not fit the world: nothing that a tool or an agent answers for. */
+export class FaultNotApplicableError extends Error {
+  override readonly name = 'FaultNotApplicableError';
+  readonly code = FAULT_NOT_APPLICABLE;
 }
 
 const FAILURES: ReadonlyMap<number, string> = new Map([

@@ -28,6 +28,9 @@ export class TicketProblem extends Error {
   }
 }
 
+/** Code of the answer to a request that met a rule of the fault schedule which does not fit the world. */
+export const FAULT_NOT_APPLICABLE = 'fault_not_applicable';
+
 /** What is wrong with one field of a body or a query. */
 export interface FieldError {
   readonly path: string;

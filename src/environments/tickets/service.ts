@@ -12,7 +12,7 @@ import type { ServiceDirectory } from '../services.ts';
 import { FencedError, WorldGoneError } from '../world.ts';
 import { type App, type Caller, injectFaults, newNames } from './faults.ts';
 import { openApiDocument } from './openapi.ts';
-import { problemOfSqlError, TicketProblem } from './problem.ts';
+import { FAULT_NOT_APPLICABLE, problemOfSqlError, TicketProblem } from './problem.ts';
 import { NewComment, NewTicket, PageQuery, parse, TicketChange, TicketQuery } from './schema.ts';
 import { type Page, TicketTables } from './tables.ts';
 
@@ -180,6 +180,8 @@ async function answerError(error: Error, c: Context<App>, log: Logger): Promise<
     return new TicketProblem(423, 'fenced', 'this world, or this attempt of the operation, is closed; the request is refused').response();
   }
   if (error instanceof WorldGoneError) return new TicketProblem(401, 'unauthorized', 'this world no longer exists').response();
+  // A change by the fault schedule that does not fit the world: the schedule's mistake.
+  if ((error as { code?: unknown }).code === 'world_state') return new TicketProblem(500, FAULT_NOT_APPLICABLE, error.message).response();
   const problem = problemOfSqlError(error);
   if (problem !== null) return problem.response();
   log.error({ err: error, world: caller?.session.worldId, request }, 'ticket service failed');
