@@ -51,7 +51,7 @@ describe('every page', () => {
   });
 
   test('its blocks are of languages that are tested here, or plain text', () => {
-    expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual(['', 'json', 'sh', 'text', 'ts', 'yaml']);
+    expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual(['', 'json', 'python', 'sh', 'text', 'ts', 'yaml']);
   });
 });
 

@@ -18,7 +18,9 @@ const CASE = 'cases/refund-within-policy.yaml';
 
 /** The page's files in a suite's folder, with the pack and the code that they name. */
 function pageFolder(more: { readonly [path: string]: string } = {}): Promise<Folder> {
-  const inSuite = Object.fromEntries(Object.entries({ ...files, 'agents/code/careful.ts': '', 'agents/teller/teller.py': '', ...more }).map(([name, text]) => [`suite/${name}`, text]));
+  const inSuite = Object.fromEntries(
+    Object.entries({ ...files, 'agents/code/careful.ts': '', 'agents/teller/teller.py': '', ...more }).map(([name, text]) => [`suite/${name}`, text]),
+  );
   return folderWith({ 'suite.yaml': null, 'cases/refund.yaml': null, ...inSuite });
 }
 
