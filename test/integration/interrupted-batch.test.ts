@@ -22,11 +22,21 @@ async function viewOf(place: CommandPlace, trial: string): Promise<View> {
   return JSON.parse((await place.run('show', trial, '--json')).stdout) as View;
 }
 
+/** A project whose agent thinks for a while, so that trials are under way whenever a command is interrupted. */
+async function projectWithSlowAgent(place: CommandPlace): Promise<void> {
+  await place.run('init', 'rooms');
+  const agent = join(place.cwd, 'rooms', 'suite', 'agents', 'planner.ts');
+  const quick = await readFile(agent, 'utf8');
+  const slow = quick.replace('    const [, seats,', '    await new Promise((resolve) => setTimeout(resolve, 3_000));\n    const [, seats,');
+  expect(slow).not.toBe(quick);
+  await writeFile(agent, slow);
+}
+
 const underWay = ({ phase }: Row): boolean => phase !== 'waiting' && phase !== 'done';
 
 test('an interrupted batch is disturbed by no later command, and goes on when its content is there again', { timeout: 240_000 }, async () => {
   await using place = await commandPlace(inject('services'));
-  await place.run('init', 'rooms');
+  await projectWithSlowAgent(place);
   const suite = ['run', 'rooms/suite', '--trials', '10', '--json', '--no-gate'];
   const pack = join(place.cwd, 'rooms', 'environment', 'pack.ts');
   const running = place.start(...suite);
@@ -62,7 +72,7 @@ test('an interrupted batch is disturbed by no later command, and goes on when it
 
 test('a worker in the foreground goes on with what an interrupted batch left under way, unless the content is another', { timeout: 240_000 }, async () => {
   await using place = await commandPlace(inject('services'));
-  await place.run('init', 'rooms');
+  await projectWithSlowAgent(place);
   const running = place.start('run', 'rooms/suite', '--trials', '10', '--json', '--no-gate');
   await running.lines(2);
   running.process.kill('SIGINT');
