@@ -4,7 +4,7 @@ import { expect, inject, it } from 'vitest';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { startTestbed } from '../harness/testbed.ts';
 
-const REQUEST = { suite: 'support-desk', agents: ['reference', 'hasty'], keep: 'never' } as const;
+const REQUEST = { suite: 'support-desk', agents: ['reference', 'hasty', 'do-nothing'], keep: 'never' } as const;
 
 /** What a trial came to. That it was disturbed may differ. */
 const verdictOf = ({ ending, pass, outcome, constraints, effects, why }: TrialSummary) => ({ ending, pass, outcome, constraints, effects, why });
@@ -14,8 +14,9 @@ it('with 100 trials in flight on a machine that has no time left, not one verdic
   await using testbed = await startTestbed(inject('services'));
   const quiet = new Map((await testbed.run({ ...REQUEST, concurrency: 2 })).trials.map((trial) => [nameOf(trial), verdictOf(trial)]));
   await using _load = startLoad(availableParallelism());
-  const { trials } = await testbed.run({ ...REQUEST, trials: 3, concurrency: 100 });
-  expect(trials).toHaveLength(3 * quiet.size);
+  const { trials } = await testbed.run({ ...REQUEST, trials: 2, concurrency: 100 });
+  expect(trials).toHaveLength(2 * quiet.size);
+  expect(trials.length).toBeGreaterThan(100);
   // What the load broke is told apart and never scored.
   const scored = trials.filter(({ ending }) => ending !== 'infra_error');
   expect(trials.filter(({ ending, pass }) => ending === 'infra_error' && pass !== null)).toEqual([]);

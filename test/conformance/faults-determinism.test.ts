@@ -4,7 +4,7 @@ import { startTestbed, type Testbed } from '../harness/testbed.ts';
 
 const SEED = 'the same';
 /** Of each case and schedule: enough for 200 trials. */
-const REPETITIONS = 3;
+const REPETITIONS = 2;
 
 /** Records of all trials by case, schedule, agent and repetition, without what differs between two runs that are alike: ids of worlds, and real durations. */
 async function recordsOf(testbed: Testbed, trials: number, concurrency: number): Promise<ReadonlyMap<string, string>> {
