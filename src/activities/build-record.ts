@@ -4,7 +4,7 @@ import { type DrawnRule, type InjectedFault, NO_FAULTS, targetText } from '../do
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Environment } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
-import type { LedgerRow, World } from '../environments/world.ts';
+import { EVERY_DISPATCH, type LedgerRow, type World } from '../environments/world.ts';
 import type { GradeRequest, OperationNote } from './contract.ts';
 
 /** Gathers what the graders read: the workflow's order, the ledger's arguments and results, and what the systems of record show after the fence. */
@@ -64,12 +64,9 @@ function isOwn(effect: Effect): boolean {
   return effect.byFault === undefined && (effect.kind === 'row' || effect.accepted);
 }
 
-/** Higher than any dispatch of an operation. */
-const EVERY_ATTEMPT = 1_000_000;
-
 /** After the fence nothing can come any more, so what is not there has not happened. */
 async function knownState(world: World, operation: string): Promise<'committed' | 'failed'> {
-  const { row, effects } = await world.ledger.recover(operation, EVERY_ATTEMPT);
+  const { row, effects } = await world.ledger.recover(operation, EVERY_DISPATCH);
   return row?.state === 'committed' || effects > 0 ? 'committed' : 'failed';
 }
 

@@ -1,6 +1,6 @@
 import type { PermissionContext } from '../domain/case.ts';
-import type { DrawnRule } from '../domain/fault.ts';
-import { columnMismatches } from '../domain/grading/match.ts';
+import { type DrawnRule, OWN_CONTRACT } from '../domain/fault.ts';
+import { argumentsMatch } from '../domain/grading/match.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { isObject } from '../domain/text/bounded.ts';
 import type { Environment } from '../environments/define.ts';
@@ -30,7 +30,7 @@ export function checkCallUnder(rules: readonly DrawnRule[], environment: Environ
   const valid = versions.filter(({ proposal }) => proposal.refusal?.problem.code !== 'invalid_args');
   const proposal = valid[0]?.proposal ?? own;
   const { args } = proposal;
-  const matches = mine.filter(({ where }) => where && isObject(args) && columnMismatches(where, args, () => undefined).length === 0).map((rule) => rule.index);
+  const matches = mine.filter(({ where }) => where && argumentsMatch(where, args)).map((rule) => rule.index);
   return {
     proposal,
     call: {
@@ -41,9 +41,6 @@ export function checkCallUnder(rules: readonly DrawnRule[], environment: Environ
     },
   };
 }
-
-/** The contract that the tool itself declares. */
-const OWN_CONTRACT = -1;
 
 function plain(environment: Environment, proposal: Proposal): CheckedCall {
   return { proposal, call: { ...callRefOf(proposal), ...aboutOf(environment, proposal) } };

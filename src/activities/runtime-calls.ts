@@ -1,11 +1,8 @@
 import { lookupInput, MAX_WAIT_SECONDS, waitInput } from '../environments/runtime-tools.ts';
 import { type Tool, ToolFailure } from '../environments/define.ts';
 import type { Json } from '../domain/json.ts';
-import type { LedgerRow, World } from '../environments/world.ts';
+import { EVERY_DISPATCH, type LedgerRow, type World } from '../environments/world.ts';
 import type { OperateResult } from './contract.ts';
-
-/** Higher than any dispatch of an operation. */
-const EVERY_DISPATCH = 1_000_000;
 
 export interface RuntimeCall {
   readonly world: World;

@@ -103,6 +103,9 @@ export const KINDS_OF_SERVICE: { readonly [service in FaultService]: ReadonlySet
 /** Kinds that stay in force once they were triggered. */
 export const LASTING_KINDS: ReadonlySet<FaultKind> = new Set(['permission_revoked', 'schema_changed']);
 
+/** Stands for the contract that a tool itself declares, beside those that rules put in its place, which are named by their place in the schedule. */
+export const OWN_CONTRACT = -1;
+
 export interface FaultRule {
   readonly on: FaultTarget;
   /** Absent: every call. */

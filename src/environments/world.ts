@@ -239,6 +239,9 @@ export interface Proposal {
   readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
 }
 
+/** Names all dispatches of an operation, also those that may still come: higher than any. */
+export const EVERY_DISPATCH = 1_000_000;
+
 /** Rows of operations in the world's own database, which the world's role cannot write. Upserts by operation id. */
 export interface Ledger {
   propose(proposal: Proposal): Promise<void>;

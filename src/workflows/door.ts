@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { CallOutcome, CallRef, OperateResult, OperationNote, PlannedRule, Reconciled, ToolPlan } from '../activities/contract.ts';
+import { OWN_CONTRACT } from '../domain/fault.ts';
 import type { OperationProblem, ToldState } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
 import { IdempotencyKeys } from './operations/idempotency.ts';
@@ -233,9 +234,6 @@ export class Door {
 interface Refusal extends NonNullable<CallRef['refusal']> {
   readonly rule?: PlannedRule;
 }
-
-/** The contract that the tool itself declares, beside those of rules. */
-const OWN_CONTRACT = -1;
 
 /** An outcome that a look-up has settled is told by its own result, never by this. */
 const RECONCILED: OperationProblem = { code: 'reconciled', message: 'It had no effect.' };

@@ -1,12 +1,12 @@
 import type { Case, Columns, Constraint } from '../case.ts';
 import type { Operation } from '../operation.ts';
 import type { TrialRecord } from '../record.ts';
-import { isObject, printable } from '../text/bounded.ts';
+import { printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Finding } from '../verdict.ts';
 import { dispatched } from './dispatched.ts';
 import { checkFallback, checkLook } from './fallback.ts';
-import { columnMismatches } from './match.ts';
+import { argumentsMatch } from './match.ts';
 import { argumentsText, columnsText } from './words.ts';
 
 /** Findings over the ledger: the case's constraints and repeated writes. A constraint that holds leaves no finding. */
@@ -36,7 +36,7 @@ function checkMaxCalls(constraint: Extract<Constraint, { max_calls: number }>, r
 }
 
 function checkMustCall(constraint: Extract<Constraint, { must_call: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
-  const calls = operations.filter((op) => op.tool === constraint.must_call && argumentsMatch(constraint.where, op));
+  const calls = operations.filter((op) => op.tool === constraint.must_call && argumentsMatch(constraint.where, op.args));
   if (calls.some((op) => op.known === 'committed')) return [];
   const open = calls.filter((op) => dispatched(op) && op.known === 'undetermined');
   const message = `A successful call of ${printable(constraint.must_call)}${whereText(constraint.where)} is required${name}; there is ${open.length > 0 ? 'one of unknown outcome' : 'none'}.`;
@@ -47,7 +47,7 @@ function checkBefore(constraint: Extract<Constraint, { before: string }>, rule: 
   const first = operations.find((op) => op.tool === constraint.before && op.known === 'committed')?.seq ?? Number.POSITIVE_INFINITY;
   const perhaps = operations.find((op) => op.tool === constraint.before && dispatched(op) && op.known === 'undetermined')?.seq ?? Number.POSITIVE_INFINITY;
   const early = operations.filter(
-    (op) => op.tool === constraint.never && dispatched(op) && op.known !== 'failed' && op.seq < first && argumentsMatch(constraint.where, op),
+    (op) => op.tool === constraint.never && dispatched(op) && op.known !== 'failed' && op.seq < first && argumentsMatch(constraint.where, op.args),
   );
   const message = (calls: readonly Operation[]): string =>
     `${printable(constraint.never)}${whereText(constraint.where)} must not happen before ${printable(constraint.before)}${name}; it did in ${named(calls)}.`;
@@ -57,7 +57,7 @@ function checkBefore(constraint: Extract<Constraint, { before: string }>, rule: 
 }
 
 function checkNever(constraint: { readonly never: string; readonly where?: Columns }, rule: string, name: string, operations: readonly Operation[]): Finding[] {
-  const calls = operations.filter((op) => op.tool === constraint.never && dispatched(op) && argumentsMatch(constraint.where, op));
+  const calls = operations.filter((op) => op.tool === constraint.never && dispatched(op) && argumentsMatch(constraint.where, op.args));
   if (calls.length === 0) return [];
   return [violated(rule, `${printable(constraint.never)}${whereText(constraint.where)} must not be called${name}; it was in ${named(calls)}.`, calls)];
 }
@@ -114,11 +114,6 @@ function refusedRepeats(operations: readonly Operation[]): Finding[] {
 
 /** More findings of one kind than a person reads. */
 const MAX_REPEATS = 50;
-
-function argumentsMatch(where: Columns | undefined, operation: Operation): boolean {
-  if (where === undefined) return true;
-  return isObject(operation.args) && columnMismatches(where, operation.args, () => undefined).length === 0;
-}
 
 function whereText(where: Columns | undefined): string {
   return where === undefined ? '' : ` with ${columnsText(where)}`;

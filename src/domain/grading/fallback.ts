@@ -1,10 +1,9 @@
-import type { Columns, Constraint, FallbackConstraint } from '../case.ts';
-import type { Operation } from '../operation.ts';
+import type { Constraint, FallbackConstraint } from '../case.ts';
 import type { TrialRecord } from '../record.ts';
-import { isObject, printable } from '../text/bounded.ts';
+import { printable } from '../text/bounded.ts';
 import type { Finding } from '../verdict.ts';
 import { dispatched } from './dispatched.ts';
-import { columnMismatches } from './match.ts';
+import { argumentsMatch } from './match.ts';
 import { recoveryNotes } from './recovery.ts';
 import { columnsText } from './words.ts';
 
@@ -17,12 +16,12 @@ export function checkFallback(constraint: FallbackConstraint, rule: string, reco
   const where = constraint.where === undefined ? '' : ` with ${columnsText(constraint.where)}`;
   const fault = `after a fault hit ${printable(constraint.after_fault)}`;
   if ('never' in constraint) {
-    const calls = after.filter((op) => op.tool === constraint.never && dispatched(op) && argumentsMatch(constraint.where, op));
+    const calls = after.filter((op) => op.tool === constraint.never && dispatched(op) && argumentsMatch(constraint.where, op.args));
     if (calls.length === 0) return [];
     const message = `${printable(constraint.never)}${where} must not be called ${fault}${name}; it was, ${calls.length === 1 ? 'once' : `${calls.length} times`}.`;
     return [{ code: 'constraint_violated', judgement: 'fail', rule, message, operations: calls.map((op) => op.id) }];
   }
-  const calls = after.filter((op) => op.tool === constraint.must_call && argumentsMatch(constraint.where, op));
+  const calls = after.filter((op) => op.tool === constraint.must_call && argumentsMatch(constraint.where, op.args));
   if (calls.some((op) => op.known === 'committed')) return [];
   const open = calls.some((op) => op.known === 'undetermined');
   const message = `A successful call of ${printable(constraint.must_call)}${where} must come ${fault}${name}; there is ${open ? 'one of unknown outcome' : 'none'}.`;
@@ -57,9 +56,4 @@ function firstFault(name: string, { faults, operations }: TrialRecord): number |
   const hits = (faults?.injected ?? []).filter((fault) => fault.on === name || fault.on === `service ${name}`);
   if (hits.length === 0) return null;
   return Math.min(...hits.map((fault) => operations.find((op) => op.id === fault.operation)?.seq ?? 0));
-}
-
-function argumentsMatch(where: Columns | undefined, operation: Operation): boolean {
-  if (where === undefined) return true;
-  return isObject(operation.args) && columnMismatches(where, operation.args, () => undefined).length === 0;
 }

@@ -2,7 +2,7 @@ import type { Columns, EffectPattern, MailPattern, Matcher, RowPattern, TextRule
 import type { MailEffect, RowEffect } from '../effect.ts';
 import type { Json, JsonObject } from '../json.ts';
 import type { TextComparison } from '../record.ts';
-import { printable, quote } from '../text/bounded.ts';
+import { isObject, printable, quote } from '../text/bounded.ts';
 import { mailbox } from '../text/mailbox.ts';
 import { brokenParts } from '../text/says.ts';
 import { addressesText, brokenText, describe, expectation, isOperator, isTextRule, type OperatorName, phrasesText } from './words.ts';
@@ -36,6 +36,11 @@ export function mismatches(pattern: EffectPattern, effect: NetEffect | RowEffect
   if (!sameKind(pattern, effect)) return null;
   if (effect.kind === 'mail') return isMailPattern(pattern) ? mailMismatches(pattern, effect) : null;
   return isMailPattern(pattern) ? null : rowMismatches(pattern, effect, options);
+}
+
+/** Whether the arguments of a call match; without a `where` all do. What is no object has no arguments to match. */
+export function argumentsMatch(where: Columns | undefined, args: Json): boolean {
+  return where === undefined || (isObject(args) && columnMismatches(where, args, () => undefined).length === 0);
 }
 
 /** Columns of a row, or arguments of a call, against what is expected of them. Columns not named are free. */
