@@ -17,9 +17,20 @@ const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 /** Longest text of a problem, in UTF-16 units: it travels through the workflow's history, and an agent's own words may be in it. */
 export const MAX_PROBLEM_LENGTH = 2_000;
 
+/** A member of a team, as whom a call is made. */
+export interface Actor {
+  readonly name: string;
+  /** Its own context: a call is permitted where the case permits it and this does as well. */
+  readonly permission: PermissionContext;
+  /** Why it may call nothing any more; null: it may. */
+  readonly standing: () => OperationProblem | null;
+}
+
 /** A call as it came. */
 export interface Call {
   readonly id: string;
+  /** Absent where the agent is no team. */
+  readonly actor?: Actor;
   readonly tool: string;
   readonly args: unknown;
   readonly idempotencyKey: string | null;
@@ -36,12 +47,15 @@ export function checkCall(environment: Environment, permission: PermissionContex
   // A refused call takes no key.
   const text = JSON.stringify(args);
   const fits = Buffer.byteLength(text) <= MAX_ARGUMENT_BYTES;
-  const proposal = { id: call.id, tool: name, args: fits ? args : null, idempotencyKey: null };
+  const { actor } = call;
+  const proposal = { id: call.id, tool: name, ...(actor && { actor: actor.name }), args: fits ? args : null, idempotencyKey: null };
   const rejected = (code: string, message: string): Proposal => ({
     ...proposal,
     refusal: { state: 'rejected', problem: { code, message: printable(message, MAX_PROBLEM_LENGTH) } },
   });
 
+  const over = actor?.standing() ?? null;
+  if (over) return { ...proposal, refusal: { state: 'denied', problem: over } };
   if (!tool) return rejected('unknown_tool', `There is no tool "${name}".`);
   if (!fits) return rejected('payload_too_large', `The arguments exceed ${MAX_ARGUMENT_BYTES} bytes.`);
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return rejected('invalid_args', 'The arguments must be a JSON object.');
@@ -50,7 +64,8 @@ export function checkCall(environment: Environment, permission: PermissionContex
   if (key !== null && !isKey(key)) return rejected('invalid_args', `idempotency_key: expected a well-formed text of 1 to ${MAX_KEY_LENGTH} characters`);
   const parsed = strict(tool.input).safeParse(args);
   if (!parsed.success) return rejected('invalid_args', describeIssues(parsed.error));
-  const reason = refusalOf(environment, permission, tool, args as JsonObject);
+  const reason =
+    refusalOf(environment, permission, tool, args as JsonObject) ?? (actor ? refusalOf(environment, actor.permission, tool, args as JsonObject) : null);
   if (reason) return { ...proposal, refusal: { state: 'denied', problem: reason } };
   return { ...proposal, idempotencyKey: key, refusal: null };
 }

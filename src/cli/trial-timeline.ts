@@ -3,7 +3,7 @@ import type { Effect, MailEffect, RowEffect } from '../domain/effect.ts';
 import type { InjectedFault } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Operation } from '../domain/operation.ts';
-import type { Message } from '../domain/record.ts';
+import type { HandOver, Message } from '../domain/record.ts';
 import { trialState } from '../report/matrix.ts';
 import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-text.ts';
 import { injectedBy, injectedLine, scheduleLines } from './fault-lines.ts';
@@ -15,11 +15,7 @@ export function timelineLines(view: TrialView, columns: number, paint: Paint): s
   const page: Page = { columns, paint };
   return [
     ...headLines(view, page),
-    ...block(
-      page,
-      'conversation',
-      view.messages.flatMap((m) => messageLines(m, page)),
-    ),
+    ...block(page, 'conversation', conversationLines(view, page)),
     ...block(
       page,
       'fault schedule',
@@ -73,12 +69,24 @@ function factLines(name: string, value: string): string[] {
   return [`${name.padEnd(10)}${first}`, ...rest.map((line) => `${''.padEnd(10)}${line}`)];
 }
 
+/** What was said, and between whom of a team the conversation went over before the answer. */
+function conversationLines({ messages, record }: TrialView, page: Page): string[] {
+  const handOvers = record?.handOvers ?? [];
+  const handed = (turn: number) => handOvers.filter((one) => one.turn === turn).map((one) => handOverLine(one, page));
+  return messages.flatMap((message) => [...messageLines(message, page), ...(message.from === 'user' ? handed(message.turn) : [])]);
+}
+
+function handOverLine({ operation, from, to, text }: HandOver, { columns, paint }: Page): string {
+  return paint('dim', shorten(plainText(`${from} hands over to ${to} (${operation}): ${text}`), columns - 2));
+}
+
 function messageLines(message: Message, { columns, paint }: Page): string[] {
   const [first = '', ...rest] = plainText(message.text.trimEnd(), { lines: 'keep' })
     .split('\n')
     .flatMap((line) => wrap(line, columns - 10));
   const data = message.data ? [`data ${oneLineJson(message.data, columns - 15)}`] : [];
-  return [`${paint(message.from === 'user' ? 'cyan' : 'bold', message.from.padEnd(6))}  ${first}`, ...[...rest, ...data].map((line) => `        ${line}`)];
+  const who = message.actor === undefined ? message.from.padEnd(6) : plainText(message.actor).padEnd(6);
+  return [`${paint(message.from === 'user' ? 'cyan' : 'bold', who)}  ${first}`, ...[...rest, ...data].map((line) => `        ${line}`)];
 }
 
 function operationsLines({ record }: TrialView, page: Page): string[] {
@@ -116,7 +124,8 @@ function operationLines(operation: Operation, effects: readonly Effect[], { colu
   const colour = operation.told === 'committed' ? 'green' : operation.told === 'unknown' ? 'yellow' : 'red';
   // Calls that were made at once are accepted in an order of their own.
   const id = operation.id === `op-${operation.seq}` ? '' : ` (${plainText(operation.id)})`;
-  const call = `${String(operation.seq).padStart(3)}  ${plainText(operation.tool)}${id}`;
+  const by = operation.actor === undefined ? '' : ` by ${plainText(operation.actor)}`;
+  const call = `${String(operation.seq).padStart(3)}  ${plainText(operation.tool)}${id}${by}`;
   const key = operation.idempotencyKey === null ? '' : ` key ${oneLineJson(operation.idempotencyKey, 40)}`;
   const time = operation.durationMs === null ? '' : ` ${Math.round(operation.durationMs)} ms`;
   const tries = operation.tries === undefined ? '' : `, ${operation.tries} tries`;

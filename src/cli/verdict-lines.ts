@@ -62,6 +62,8 @@ function diagnosticsLines({ diagnostics: d }: StoredVerdict): string[] {
     ['writes without change', d.noOpWrites],
     ['unattributed effects', d.unattributedEffects],
     ['late attempts', d.lateAttempts],
+    ['hand-overs', d.handOvers ?? 0],
+    ['repeated hand-overs', d.repeatedHandOvers ?? 0],
   ];
   const shown = notable.filter(([, count]) => count > 0).map(([name, count]) => `${name} ${count}`);
   return shown.length === 0 ? [] : [`diagnostics (not part of the verdict): ${shown.join(', ')}`];

@@ -35,6 +35,8 @@ export interface Operation {
   /** Order of acceptance by the workflow, from 1. */
   readonly seq: number;
   readonly tool: string;
+  /** The member of a team that called; absent where the agent is no team. */
+  readonly actor?: string;
   readonly effect: ToolEffect | null;
   /** Canonical arguments as validated; as received where validation refused them. */
   readonly args: Json;

@@ -12,6 +12,20 @@ export interface Message {
   readonly text: string;
   /** The agent's structured answer, where it gave one. */
   readonly data?: JsonObject | null;
+  /** The member of a team that said it; absent where the agent is no team, and of the user. */
+  readonly actor?: string;
+}
+
+/** One member of a team gave the conversation to another. The user does not see it. */
+export interface HandOver {
+  /** The call by which it was done. */
+  readonly operation: string;
+  readonly from: string;
+  readonly to: string;
+  /** What the other was told. */
+  readonly text: string;
+  /** The user's message that was being dealt with. */
+  readonly turn: number;
 }
 
 /** What the graders need to know of a table. */
@@ -36,6 +50,8 @@ export interface TrialRecord {
   /** Every change, in journal order (gross). Net effects are derived. */
   readonly effects: readonly Effect[];
   readonly messages: readonly Message[];
+  /** In order. Absent where the agent is no team. */
+  readonly handOvers?: readonly HandOver[];
   readonly lateAttempts: readonly LateAttempt[];
   readonly tables: { readonly [table: string]: TableFacts };
   /** Net effects of the case's reference solution from the same start; null unless an outcome is `same_as: reference`. */

@@ -41,6 +41,12 @@ export interface Diagnostics {
   readonly unattributedEffects: number;
   readonly lateAttempts: number;
   readonly disturbed: boolean;
+  /** Calls by member of a team; absent where the agent is no team. */
+  readonly callsByActor?: { readonly [member: string]: number };
+  /** Times that one member gave the conversation to another; absent where the agent is no team. */
+  readonly handOvers?: number;
+  /** Those of them from and to whom there had been one before. */
+  readonly repeatedHandOvers?: number;
   /** Faults that were injected. */
   readonly injectedFaults?: number;
   /** Rules of the schedule that hit nothing: they tested nothing. Places in the schedule, from 0. */

@@ -233,6 +233,8 @@ export interface WorldCredentials {
 export interface Proposal {
   readonly id: string;
   readonly tool: string;
+  /** Who of a team calls; absent where the agent is no team. */
+  readonly actor?: string;
   readonly args: Json;
   readonly idempotencyKey: string | null;
   /** Null: valid and permitted. */

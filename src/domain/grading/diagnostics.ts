@@ -1,6 +1,6 @@
 import type { Json } from '../json.ts';
 import type { Operation } from '../operation.ts';
-import type { RecordedFaults, TrialRecord } from '../record.ts';
+import type { HandOver, RecordedFaults, TrialRecord } from '../record.ts';
 import { isList, isObject, printable } from '../text/bounded.ts';
 import { canonicalText } from '../text/canonical.ts';
 import type { Diagnostics } from '../verdict.ts';
@@ -37,8 +37,17 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
     unattributedEffects: real.filter((effect) => effect.operation === null).length,
     lateAttempts: record.lateAttempts.length,
     disturbed: operations.some((op) => op.disturbed),
+    ...(record.handOvers && delegation(record.handOvers, operations)),
     ...(record.faults && record.faults.rules.length > 0 && { injectedFaults: record.faults.injected.length, unfiredRules: unfired(record.faults) }),
   };
+}
+
+/** Who acted, and how often the conversation went to and fro. */
+function delegation(handOvers: readonly HandOver[], operations: readonly Operation[]): Pick<Diagnostics, 'callsByActor' | 'handOvers' | 'repeatedHandOvers'> {
+  const callsByActor = new Map<string, number>();
+  for (const { actor } of operations) if (actor !== undefined) callsByActor.set(actor, (callsByActor.get(actor) ?? 0) + 1);
+  const ways = new Set(handOvers.map(({ from, to }) => JSON.stringify([from, to])));
+  return { callsByActor: Object.fromEntries(callsByActor), handOvers: handOvers.length, repeatedHandOvers: handOvers.length - ways.size };
 }
 
 function unfired({ rules, injected }: RecordedFaults): number[] {

@@ -5,7 +5,7 @@ import { faultDdl } from './fault-ddl.ts';
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Changes when what we put into a world changes; part of every generation. */
-export const LAYOUT_VERSION = 4;
+export const LAYOUT_VERSION = 5;
 
 /** SQLSTATEs that a world's own functions raise. */
 export const REFUSED = {
@@ -35,6 +35,8 @@ export interface Layout {
   readonly role: string;
   /** The role may log in. */
   readonly direct: boolean;
+  /** Role that the environment's tool server logs in as; absent where it has none. */
+  readonly serverRole?: string;
 }
 
 /** Put as a comment on every schema, role and database that we make: what has a name like ours and not this comment is not ours. */
@@ -77,6 +79,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       n bigint GENERATED ALWAYS AS IDENTITY,
       id text PRIMARY KEY,
       tool text NOT NULL,
+      -- Who of a team called; null where the agent is no team.
+      actor text,
       args json NOT NULL,
       idempotency_key text,
       refusal json,
@@ -94,6 +98,9 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
     -- Beside the ledger row, so that a mail of an operation can be stored while the operation's own transaction holds that row.
     -- With the positions of all sequences when the operation was proposed; null where nobody will ask for them.
     CREATE TABLE ${s}.attempts (operation text PRIMARY KEY, fenced integer NOT NULL DEFAULT 0, positions json);
+    -- The tool server's role, and the operation that it carries out at the moment: what the role writes meanwhile is that operation's.
+    CREATE TABLE ${s}.serving (one boolean PRIMARY KEY DEFAULT true CHECK (one), role text, operation text, attempt integer);
+    INSERT INTO ${s}.serving DEFAULT VALUES;
     CREATE TABLE ${s}.journal (
       seq bigint PRIMARY KEY DEFAULT nextval('${s}.seq'),
       tbl text NOT NULL,
@@ -128,6 +135,7 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       attempt integer;
       phase text := 'run';
       rule integer;
+      v record;
     BEGIN
       SELECT epoch, closed INTO f FROM ${s}.fence FOR SHARE;
       IF session_user = ${escapeLiteral(TOOL_ROLE)} THEN
@@ -144,6 +152,17 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       ELSIF session_user = current_user AND current_setting('trialbed.phase', true) = 'fault' THEN
         phase := 'fault';
         rule := current_setting('trialbed.rule')::integer;
+      ELSE
+        -- A tool server knows of no operation. It serves one at a time, and which one stands where it cannot write.
+        SELECT w.role, w.operation, w.attempt INTO v FROM ${s}.serving w;
+        IF session_user = v.role AND v.operation IS NOT NULL THEN
+          PERFORM 1 FROM ${s}.attempts a WHERE a.operation = v.operation FOR SHARE;
+          IF v.attempt <= (SELECT a.fenced FROM ${s}.attempts a WHERE a.operation = v.operation) THEN
+            RAISE EXCEPTION 'attempt % of operation % is fenced', v.attempt, v.operation USING ERRCODE = '${REFUSED.attemptFenced}';
+          END IF;
+          operation := v.operation;
+          attempt := v.attempt;
+        END IF;
       END IF;
       image := CASE WHEN TG_OP = 'DELETE' THEN row_to_json(OLD) ELSE row_to_json(NEW) END;
       IF TG_NARGS = 1 THEN

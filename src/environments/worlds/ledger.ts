@@ -16,6 +16,7 @@ const RECOVER_PATIENCE_MS = 5000;
 interface StoredRow {
   readonly id: string;
   readonly tool: string;
+  readonly actor: string | null;
   readonly args: Json;
   readonly idempotency_key: string | null;
   readonly refusal: Proposal['refusal'];
@@ -49,8 +50,8 @@ export class WorldLedger implements Ledger {
     const { rowCount } = await this.access.admin.query(
       `WITH c AS (SELECT now FROM ${this.sys('clock')}, ${this.sys('fence')} WHERE epoch IN ($8, $8 + 1)),
             a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${this.positions} FROM c ON CONFLICT DO NOTHING),
-            o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at)
-                  SELECT $1, $2, $3, $4, $5, $6, $7, now FROM c ON CONFLICT (id) DO NOTHING)
+            o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at, actor)
+                  SELECT $1, $2, $3, $4, $5, $6, $7, now, $9 FROM c ON CONFLICT (id) DO NOTHING)
        SELECT 1 FROM c`,
       [
         proposal.id,
@@ -61,6 +62,7 @@ export class WorldLedger implements Ledger {
         proposal.refusal === null ? null : JSON.stringify(proposal.refusal.problem),
         proposal.refusal?.state ?? 'proposed',
         this.epoch,
+        proposal.actor ?? null,
       ],
     );
     // No row of the clock: the world has been given to another owner.
@@ -114,6 +116,8 @@ export class WorldLedger implements Ledger {
     const lock = { sql: `SELECT 1 FROM ${this.sys('attempts')} WHERE operation = $1 FOR UPDATE`, values: [operationId] };
     const effects = await underLock(this.access, RECOVER_PATIENCE_MS, lock, async (client) => {
       await client.query(`UPDATE ${this.sys('attempts')} SET fenced = greatest(fenced, $2) WHERE operation = $1`, [operationId, attempt]);
+      // A worker that was lost with a tool server has not said that the call is over.
+      await client.query(`UPDATE ${this.sys('serving')} SET operation = NULL, attempt = NULL WHERE operation = $1 AND attempt <= $2`, [operationId, attempt]);
       const { rows } = await client.query<{ n: number; positions: Positions | null }>(
         `SELECT (SELECT count(*) FROM ${this.sys('journal')} WHERE operation = $1 AND phase = 'run')::int
               + (SELECT count(*) FROM ${this.sys('mails')} WHERE operation = $1 AND (mail ->> 'accepted')::boolean)::int AS n,
@@ -138,13 +142,14 @@ export class WorldLedger implements Ledger {
 
   private async select(where: string, values: readonly unknown[]): Promise<LedgerRow[]> {
     const { rows } = await this.access.admin.query<StoredRow>(
-      `SELECT id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at
+      `SELECT id, tool, actor, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at
          FROM ${this.sys('operations')}, ${this.sys('fence')} ${where}`,
       [...values],
     );
     return rows.map((row) => ({
       id: row.id,
       tool: row.tool,
+      ...(row.actor !== null && { actor: row.actor }),
       args: row.args,
       idempotencyKey: row.idempotency_key,
       refusal: row.refusal,
