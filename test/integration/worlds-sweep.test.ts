@@ -24,6 +24,21 @@ async function remains(id: string): Promise<string[]> {
   return rows.map((row) => row.what);
 }
 
+test('in a full pool the world that has been free for longest makes room, of whatever environment it is', async () => {
+  await using own = await ownServer();
+  await using other = await openShop(own.url, 'other', { pool: 2 });
+  await using wanted = await openShop(own.url, 'wanted', { pool: 2 });
+  const idle = await Promise.all([other.make(), other.make()]);
+  for (const world of idle) expect(await world.release()).toBe('pooled');
+  const used = await wanted.make();
+  expect(await used.release()).toBe('pooled');
+  const free = async () => (await other.admin.query<{ id: string }>("SELECT id FROM trialbed.worlds WHERE state = 'free' ORDER BY free_since")).rows;
+  expect((await free()).map(({ id }) => id)).toEqual([idle[1]?.ref.id, used.ref.id]);
+  const { rows } = await other.admin.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [`w_${idle[0]?.ref.id}`]);
+  expect(rows).toEqual([]);
+  expect((await wanted.make()).ref.id).toBe(used.ref.id);
+});
+
 describe('the sweeper', () => {
   const sweptIds = async (options: Parameters<Shop['worlds']['sweep']>[0] = {}) =>
     new Map((await shop.worlds.sweep(options)).swept.map((one) => [one.world, one.reason]));

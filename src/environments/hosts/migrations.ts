@@ -68,4 +68,9 @@ export const MIGRATIONS: readonly { readonly version: number; readonly sql: stri
     // Sequences, because all workers count at once and none may wait for another.
     sql: 'CREATE SEQUENCE trialbed.worlds_made; CREATE SEQUENCE trialbed.worlds_released; CREATE SEQUENCE trialbed.worlds_swept',
   },
+  {
+    version: 4,
+    // In a pool that is full, the world that nobody has wanted for longest makes room.
+    sql: 'ALTER TABLE trialbed.worlds ADD COLUMN free_since timestamptz',
+  },
 ];

@@ -139,14 +139,21 @@ export async function setLeased(client: Queryable, id: string, epoch: number, se
 export async function setFree(client: Queryable, id: string): Promise<void> {
   await client.query(
     `UPDATE trialbed.worlds SET state = 'free', owner = NULL, workflow_id = NULL, lease_until = NULL, tool_secret = NULL, agent_secret = NULL, lease = NULL,
-            resets = resets + 1, server_started = pg_postmaster_start_time() WHERE id = $1`,
+            resets = resets + 1, server_started = pg_postmaster_start_time(), free_since = clock_timestamp() WHERE id = $1`,
     [id],
   );
 }
 
-export async function freeCount(client: Queryable): Promise<number> {
-  const { rows } = await client.query<{ n: number }>("SELECT count(*)::int AS n FROM trialbed.worlds WHERE state = 'free'");
-  return rows[0]?.n ?? 0;
+/** Takes the world that has been free for longest out of a pool of more than `limit`, to be dropped. A sweeper leaves it to the caller for a minute. */
+export async function takeStalest(client: Queryable, limit: number): Promise<WorldRow | null> {
+  const { rows } = await client.query<WorldRow>(
+    `UPDATE trialbed.worlds SET state = 'dropping', lease_until = now() + interval '1 minute'
+      WHERE (SELECT count(*) FROM trialbed.worlds WHERE state = 'free') > $1
+        AND id = (SELECT id FROM trialbed.worlds WHERE state = 'free' ORDER BY free_since NULLS FIRST, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+      RETURNING ${COLUMNS}`,
+    [limit],
+  );
+  return rows[0] ?? null;
 }
 
 export async function leasedCount(client: Queryable, ownerPrefix: string, isolation: Isolation | null): Promise<number> {

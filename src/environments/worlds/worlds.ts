@@ -24,7 +24,7 @@ import { RestoreError } from './errors.ts';
 import { closeWorld } from './fence.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
-import { freeCount, leasedCount, setFree, worldById, type WorldRow } from './registry.ts';
+import { leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
 import { resetWorld } from './reset.ts';
 import { secretKind, serviceSession } from './service-session.ts';
 import { answers } from './answers.ts';
@@ -38,6 +38,8 @@ export interface WorldsConfig {
   readonly connections: number;
   /** Kills the process where a test armed it; each name is the race that it exposes. */
   readonly failpoint: (name: string) => void;
+  /** Free worlds that are kept on a host, of all environments together. Default 64. */
+  readonly pool?: number;
   /** Milliseconds of a steady clock. Default `performance.now`. */
   readonly now?: () => number;
   /** Ids of new worlds: lower-case letters and digits. Default 16 random ones. */
@@ -52,7 +54,7 @@ export interface WorldsConfig {
 /** How long a reset waits for a lock that somebody holds on a closed world. */
 const RESET_LOCK_MS = 3_000;
 
-/** A free world beside so many others is dropped instead of kept. */
+/** Free worlds that are kept on a host. Above it the one that has been free for longest is dropped, so that worlds of packs that nobody runs any more do not keep others out. */
 const POOL_LIMIT = 64;
 
 /** How long a release waits for writers of a world that nobody has fenced. */
@@ -193,11 +195,11 @@ class PostgresWorlds implements Worlds {
   private async release(host: Host, ref: WorldRef, reuse: boolean): Promise<'pooled' | 'dropped'> {
     const row = await this.current(host, ref);
     if (!row) return 'dropped';
-    const pooled = reuse && row.isolation === 'schema' && host.canReplay && (await freeCount(host.admin)) < POOL_LIMIT;
-    if (pooled) {
+    if (reuse && row.isolation === 'schema' && host.canReplay) {
       await closeWorld(this.accessOf(host, row), row.layout, row.epoch, RELEASE_DRAIN_MS, this.config.failpoint);
       if (await this.reset(host, ref)) {
         await count(host.admin, 'released');
+        await this.makeRoom(host);
         return 'pooled';
       }
     }
@@ -205,6 +207,16 @@ class PostgresWorlds implements Worlds {
     await dropWorld(host, row, this.config.failpoint);
     await count(host.admin, 'released');
     return 'dropped';
+  }
+
+  private async makeRoom(host: Host): Promise<void> {
+    try {
+      const stale = await takeStalest(host.admin, this.config.pool ?? POOL_LIMIT);
+      if (stale) await dropWorld(host, stale, this.config.failpoint);
+    } catch (error) {
+      // Whoever gave a world back has nothing to do with it.
+      this.log('a free world that should make room is left for the sweeper', { host: host.name, err: error });
+    }
   }
 
   private async reset(host: Host, ref: WorldRef): Promise<boolean> {
