@@ -6,6 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { AgentServices } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { ModelClient } from '../models/client.ts';
 import { callCarrier } from './carry-call.ts';
 import { permittedTools } from './check-call.ts';
 import { runCommandAgent } from './command-agent/conversation.ts';
@@ -24,6 +25,8 @@ export interface ConverseOptions {
   readonly environmentOf: (names: readonly string[]) => { readonly [name: string]: string };
   /** Where programs act. */
   readonly gateway: Gateway;
+  /** How models are asked, for agents and simulated users; it keeps the rate limits of their routes. */
+  readonly models: ModelClient;
 }
 
 /** Runs an agent that has code of its own. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */

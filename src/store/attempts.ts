@@ -3,6 +3,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { TrialSummary } from '../domain/trial.ts';
 import type { Ending } from '../domain/verdict.ts';
+import { forgetLive } from './forget-live.ts';
 import type { Sql } from './database.ts';
 import { sqlState } from './errors.ts';
 import { type AttemptRow, StoreConflictError } from './store.ts';
@@ -95,6 +96,7 @@ export async function finishAttempt(sql: Sql, trial: string, attempt: number, su
     [trial, attempt, summary.ending, JSON.stringify(summary), endedAt, problem],
   );
   await sql.query(`update trialbed.trials set phase = 'done' where id = $1 and attempt = $2`, [trial, attempt]);
+  await forgetLive(sql, trial, attempt);
 }
 
 export async function putSnapshot(sql: Sql, id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void> {

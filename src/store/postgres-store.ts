@@ -11,10 +11,12 @@ import {
   setAttemptWorld,
 } from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
+import { addConversation, listConversation, liveConversation } from './conversation.ts';
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { drivenBatches, markDriven } from './driving.ts';
 import { migrate, ownMigrations } from './migrate.ts';
+import { addModelCall, listModelCalls } from './model-calls.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -64,6 +66,11 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     setAttemptWorld: (trial, attempt, world) => setAttemptWorld(database, trial, attempt, world),
     addMessage: (trial, attempt, message) => addMessage(database, trial, attempt, message),
     messages: (trial, attempt) => listMessages(database, trial, attempt),
+    addModelCall: (trial, attempt, call) => addModelCall(database, trial, attempt, call),
+    modelCalls: (trial, attempt) => listModelCalls(database, trial, attempt),
+    addConversation: (trial, attempt, entries) => addConversation(database, trial, attempt, entries),
+    conversation: (trial, attempt) => listConversation(database, trial, attempt),
+    liveConversation: (trial, attempt, side) => liveConversation(database, trial, attempt, side),
     putRecord: (trial, attempt, record) => database.transaction((sql) => putRecord(sql, trial, attempt, record)),
     record: (trial, attempt) => findRecord(database, trial, attempt),
     attempts: (trial) => listAttempts(database, trial),

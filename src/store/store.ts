@@ -2,10 +2,13 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
+import type { ChatMessage } from '../domain/chat.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { ModelCall } from '../domain/model.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
+import type { ConversationEntry, LiveEntry } from './conversation.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
 export interface CaseDocument {
@@ -146,6 +149,16 @@ export interface Store extends AsyncDisposable {
   setAttemptWorld(trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void>;
   addMessage(trial: string, attempt: number, message: Message): Promise<void>;
   messages(trial: string, attempt: number): Promise<readonly Message[]>;
+  /** A call of a model, whoever made it. The same id of an attempt is kept once: the first stands. */
+  addModelCall(trial: string, attempt: number, call: ModelCall): Promise<void>;
+  /** In the order in which they were added. */
+  modelCalls(trial: string, attempt: number): Promise<readonly ModelCall[]>;
+  /** What was said between a model and whoever asked it, redacted and bounded by the caller. Each place (who, agent, seq) is kept once: the first entry stands. */
+  addConversation(trial: string, attempt: number, entries: readonly (ConversationEntry | LiveEntry)[]): Promise<void>;
+  /** Side by side, each in order. */
+  conversation(trial: string, attempt: number): Promise<readonly ConversationEntry[]>;
+  /** Messages of one side as they were, in order; none once the attempt has ended. */
+  liveConversation(trial: string, attempt: number, side: Pick<ConversationEntry, 'who' | 'agent'>): Promise<readonly ChatMessage[]>;
   /** Record of an attempt, once. A second call with the same attempt changes nothing. */
   putRecord(trial: string, attempt: number, record: TrialRecord): Promise<void>;
   record(trial: string, attempt: number): Promise<TrialRecord | null>;

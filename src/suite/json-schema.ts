@@ -2,15 +2,23 @@ import { z } from 'zod';
 import type { JsonObject } from '../domain/json.ts';
 import { caseSchema } from './case-schema.ts';
 import { faultsSchema } from './fault-schema.ts';
+import { routeSchema } from './route-schema.ts';
 import { agentSchema, suiteSchema } from './suite-schema.ts';
 
 /** JSON Schemas (draft 2020-12) of the files that people write, for completion and checks in editors. */
-export function schemas(): { readonly suite: JsonObject; readonly case: JsonObject; readonly agent: JsonObject; readonly faults: JsonObject } {
+export function schemas(): {
+  readonly suite: JsonObject;
+  readonly case: JsonObject;
+  readonly agent: JsonObject;
+  readonly faults: JsonObject;
+  readonly route: JsonObject;
+} {
   return {
     suite: schemaOf(suiteSchema, 'suite.yaml', 'A suite: one environment, and the cases beside this file.'),
     case: schemaOf(caseSchema, 'Case file', 'A case: where the world starts, what the user asks, and what counts as success.'),
     agent: schemaOf(agentSchema, 'Agent file', 'An agent: fixed steps, a module, a program of its own, or one that does nothing.'),
     faults: schemaOf(faultsSchema, 'Fault schedule', 'A fault schedule: what goes wrong, at which calls.'),
+    route: schemaOf(routeSchema, 'Route', 'A way to a model: where it is, how it is asked, and what it costs.'),
   };
 }
 

@@ -4,6 +4,7 @@ import { createTrialActivities } from '../activities/trial-activities.ts';
 import { startInbox } from '../environments/inbox/inbox.ts';
 import { startTickets } from '../environments/tickets/service.ts';
 import { startGateway } from '../gateway/gateway.ts';
+import { createModelClient } from '../models/client.ts';
 import { conversationQueue } from '../workflows/messages.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
@@ -59,7 +60,8 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     failpoint: createFailpoints(config.failpoints),
     now: () => new Date(),
   };
-  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables, gateway });
+  const models = createModelClient({ variable: (name) => readVariables([name])[name] });
+  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables, gateway, models });
   const common = {
     connection,
     namespace: config.temporal.namespace,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Json } from '../../src/domain/json.ts';
+import type { ModelCall } from '../../src/domain/model.ts';
 import { createStore } from '../../src/store/postgres-store.ts';
 import { type Store, StoreConflictError } from '../../src/store/store.ts';
 import { AGENT_HASH, CASE, CASE_HASH, DOCUMENTS, makeDatabase, planOf, recordOf, summaryOf, type TestDatabase, verdictOf } from './store-fixture.ts';
@@ -366,3 +367,52 @@ const OPERATION = {
   at: '2026-03-02T08:30:00.000Z',
   disturbed: false,
 };
+
+describe('calls of models', () => {
+  const call = (id: string, changes: Partial<ModelCall> = {}): ModelCall => ({
+    ...{ id, who: 'agent', agent: null, source: 'loop', route: 'tiny', url: 'http://127.0.0.1:1/v1', model: 'tiny', reported: 'v1' },
+    ...{
+      parameters: { temperature: 0 },
+      seed: 7,
+      usage: { input: 10, output: 2, cached: null, reasoning: null },
+      price: { amount: 0.000001, currency: 'USD' },
+    },
+    ...{ latencyMs: 12.5, tries: 2, end: 'replied', problem: null, at: '2026-03-02T08:00:00.000Z' },
+    ...changes,
+  });
+
+  test('are kept once, in order, for an attempt that exists', async () => {
+    const { trial } = await batchOf(1);
+    await expect(store.addModelCall(trial, 1, call('model-1'))).rejects.toThrow(StoreConflictError);
+    await store.beginAttempt(trial, 1, '2026-03-02T08:00:00.000Z');
+    const calls = [call('model-2'), call('model-1', { usage: null, price: null, latencyMs: null, end: 'failed', problem: { code: 'x', message: '\u0000' } })];
+    for (const one of calls) await store.addModelCall(trial, 1, one);
+    await store.addModelCall(trial, 1, call('model-2', { tries: 9 }));
+    expect(await store.modelCalls(trial, 1)).toEqual(calls);
+  });
+
+  test('a conversation goes on from what was said, and keeps what may be kept', async () => {
+    const { trial } = await batchOf(1);
+    await store.beginAttempt(trial, 1, '2026-03-02T08:00:00.000Z');
+    const entry = (seq: number, text: string) => ({
+      ...{ who: 'agent' as const, agent: null, seq, role: 'user' as const, call: null, body: { text: 'kept' } },
+      exact: { role: 'user' as const, text },
+    });
+    await store.addConversation(trial, 1, [entry(2, 'b'), entry(1, 'a\u0000')]);
+    await store.addConversation(trial, 1, [entry(2, 'another')]);
+    await store.addConversation(trial, 1, [{ who: 'user', agent: null, seq: 1, role: 'system', call: 'model-1', body: { text: 'brief' } }]);
+    expect(await store.liveConversation(trial, 1, { who: 'agent', agent: null })).toEqual([
+      { role: 'user', text: 'a\u0000' },
+      { role: 'user', text: 'b' },
+    ]);
+    const kept = [
+      { who: 'agent', agent: null, seq: 1, role: 'user', call: null, body: { text: 'kept' } },
+      { who: 'agent', agent: null, seq: 2, role: 'user', call: null, body: { text: 'kept' } },
+      { who: 'user', agent: null, seq: 1, role: 'system', call: 'model-1', body: { text: 'brief' } },
+    ];
+    expect(await store.conversation(trial, 1)).toEqual(kept);
+    await store.finishAttempt(trial, 1, summaryOf(trial, 1), '2026-03-02T08:01:00.000Z');
+    expect(await store.liveConversation(trial, 1, { who: 'agent', agent: null })).toEqual([]);
+    expect(await store.conversation(trial, 1)).toEqual(kept);
+  });
+});

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from '../../src/domain/json.ts';
 import { loadAgent } from '../../src/suite/agent-file.ts';
 import { schemas } from '../../src/suite/json-schema.ts';
 import { loadSuite } from '../../src/suite/load-suite.ts';
+import { readRoute } from '../../src/suite/route-file.ts';
 import { type Folder, folderWith } from './suite-fixture.ts';
 
 const page = await readFile(new URL('../../docs/case-files.md', import.meta.url), 'utf8');
@@ -36,6 +37,7 @@ describe('docs/case-files.md', () => {
       'cases/thanks.yaml',
       'faults/everything.yaml',
       'faults/lost-reply.yaml',
+      'routes/small.yaml',
       'suite.yaml',
     ]);
     expect(parts.length).toBeGreaterThanOrEqual(6);
@@ -47,6 +49,7 @@ describe('docs/case-files.md', () => {
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['refund-within-policy', 'thanks']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
     expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['command', 'do-nothing', 'module', 'script']);
+    expect(await readRoute(join(folder.path, 'suite/routes/small.yaml'))).toMatchObject({ name: 'small', timeoutMs: 90_000 });
     expect(suite.defaults.faults).toEqual(['none', 'lost-reply']);
     const kinds = new Set(suite.schedules['everything']?.schedule.rules.map(({ fault }) => fault.kind));
     const known = JSON.stringify(schemas().faults).match(/(?<="const":")[a-z_]+/g) ?? [];

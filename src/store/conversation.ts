@@ -1,0 +1,70 @@
+import type { ChatMessage } from '../domain/chat.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { ofAttempt } from './attempts.ts';
+import type { Sql } from './database.ts';
+
+/** One message between a model and whoever asked it. */
+export interface ConversationEntry {
+  readonly who: 'agent' | 'user';
+  /** Which agent of several; null: the trial's only one. */
+  readonly agent: string | null;
+  /** Place in the conversation of that side, from 1. */
+  readonly seq: number;
+  readonly role: ChatMessage['role'];
+  /** Id of the model call that it came with or from; null: none. */
+  readonly call: string | null;
+  /** What is kept: redacted and bounded by whoever adds it. */
+  readonly body: JsonObject;
+}
+
+/** An entry of a conversation that must be able to go on, with the message as it was. It is forgotten when the attempt ends. */
+export interface LiveEntry extends ConversationEntry {
+  readonly exact: ChatMessage;
+}
+
+/** Each place is kept once: the first entry stands. */
+export async function addConversation(sql: Sql, trial: string, attempt: number, entries: readonly (ConversationEntry | LiveEntry)[]): Promise<void> {
+  if (entries.length === 0) return;
+  await ofAttempt(trial, attempt, () =>
+    sql.query(
+      `insert into trialbed.conversation (trial, attempt, who, agent, seq, role, call, body, exact)
+       select $1, $2, who, agent, seq, role, call, body, exact
+       from unnest($3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::json[], $9::json[]) as added (who, agent, seq, role, call, body, exact)
+       on conflict do nothing`,
+      [
+        trial,
+        attempt,
+        entries.map(({ who }) => who),
+        entries.map(({ agent }) => agent ?? ''),
+        entries.map(({ seq }) => seq),
+        entries.map(({ role }) => role),
+        entries.map(({ call }) => call),
+        entries.map(({ body }) => JSON.stringify(body)),
+        entries.map((entry) => ('exact' in entry ? JSON.stringify(entry.exact) : null)),
+      ],
+    ),
+  );
+}
+
+/** What is kept of an attempt's conversations, side by side, each in order. */
+export async function listConversation(sql: Sql, trial: string, attempt: number): Promise<readonly ConversationEntry[]> {
+  const rows = await sql.query<ConversationEntry>(
+    `select who, nullif(agent, '') as agent, seq, role, call, body from trialbed.conversation where trial = $1 and attempt = $2 order by who, agent, seq`,
+    [trial, attempt],
+  );
+  return rows;
+}
+
+/** The messages of one side as they were, while its attempt lives. */
+export async function liveConversation(
+  sql: Sql,
+  trial: string,
+  attempt: number,
+  side: Pick<ConversationEntry, 'who' | 'agent'>,
+): Promise<readonly ChatMessage[]> {
+  const rows = await sql.query<{ exact: ChatMessage }>(
+    `select exact from trialbed.conversation where trial = $1 and attempt = $2 and who = $3 and agent = $4 and exact is not null order by seq`,
+    [trial, attempt, side.who, side.agent ?? ''],
+  );
+  return rows.map(({ exact }) => exact);
+}
