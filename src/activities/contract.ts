@@ -20,7 +20,7 @@ export interface WorldAttempt extends AttemptRef {
 export interface AttemptPlan {
   /** The trial already has its result: an earlier run of the workflow recorded it. */
   readonly done: TrialSummary | null;
-  readonly agent: 'script' | 'module' | 'command';
+  readonly agent: 'script' | 'module' | 'command' | 'http';
   readonly tools: { readonly [name: string]: ToolPlan };
   readonly budget: { readonly calls: number; readonly wallMs: number; readonly turns: number };
   readonly keep: 'never' | 'failed' | 'always';

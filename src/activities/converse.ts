@@ -1,21 +1,23 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import type { ServiceAccess } from '../domain/agent.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { AgentServices } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelClient } from '../models/client.ts';
 import { callCarrier } from './carry-call.ts';
 import { permittedTools } from './check-call.ts';
-import { runCommandAgent } from './command-agent/conversation.ts';
+import { programTurns } from './command-agent/turns.ts';
 import type { ConversationEnd, WorldAttempt } from './contract.ts';
 import { interruption } from './failures.ts';
+import { runGatewayAgent } from './gateway-agent/conversation.ts';
+import { headersOf } from './http-agent/headers.ts';
+import { httpTurns } from './http-agent/turns.ts';
 import { instructionsOf } from './instructions.ts';
 import { runModuleAgent } from './module-agent/host.ts';
 import type { ActivityServices } from './services.ts';
 import type { TrialContext } from './trial-context.ts';
+import { accessVariables, worldAccess } from './world-access.ts';
 
 const HEARTBEAT_MS = 2_000;
 
@@ -29,7 +31,7 @@ export interface ConverseOptions {
   readonly models: ModelClient;
 }
 
-/** Runs an agent that has code of its own. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */
+/** Runs an agent that has code of its own, or a server. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */
 export async function converse(
   services: ActivityServices,
   { workflows, environmentOf, gateway }: ConverseOptions,
@@ -49,6 +51,15 @@ export async function converse(
     said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) =>
       services.store.addMessage(at.trial, at.attempt, { turn, from, text, data }),
   };
+  const throughGateway = {
+    ...common,
+    gateway,
+    tools: permittedTools(environment, kase.permission),
+    budget: kase.budget,
+    carry,
+    late: (detail: string) => world.ledger.late({ source: 'door', operation: null, detail }),
+  };
+  const ownAccess = (access: readonly ServiceAccess[] = []) => worldAccess(services.addresses, environment.environment, world, access);
 
   try {
     switch (agent.kind) {
@@ -57,24 +68,21 @@ export async function converse(
           ...common,
           file: agent.file,
           parameters: agent.parameters,
-          services: await servicesFor(services, world, agent.access ?? []),
+          services: await ownAccess(agent.access),
           env: environmentOf(agent.env),
           tools: environment.toolSchemas,
           wallMs: kase.budget.wallMs,
           call: carry,
         });
-      case 'command':
-        return await runCommandAgent({
-          ...common,
-          agent,
-          // Neither the program nor what it starts is found without a PATH.
-          env: environmentOf(['PATH', ...agent.env]),
-          gateway,
-          tools: permittedTools(environment, kase.permission),
-          budget: kase.budget,
-          carry,
-          late: (detail) => world.ledger.late({ source: 'door', operation: null, detail }),
-        });
+      case 'command': {
+        // Neither the program nor what it starts is found without a PATH.
+        const env = { ...environmentOf(['PATH', ...agent.env]), ...accessVariables(await ownAccess(agent.access)) };
+        return await runGatewayAgent({ ...throughGateway, agent }, programTurns(agent, env));
+      }
+      case 'http': {
+        const headers = headersOf(agent, environmentOf);
+        return await runGatewayAgent({ ...throughGateway, agent }, httpTurns({ agent, headers, services: await ownAccess(agent.access) }));
+      }
       default:
         throw new Error(`agent ${agent.name} has no code of its own`);
     }
@@ -83,20 +91,4 @@ export async function converse(
   } finally {
     clearInterval(beat);
   }
-}
-
-/** Addresses and credentials that the agent's description asks for. They pass to its process alone. */
-async function servicesFor(services: ActivityServices, world: World, access: readonly ServiceAccess[]): Promise<AgentServices> {
-  if (access.length === 0) return {};
-  const { user, agentSecret, sqlUrl } = await world.credentials();
-  const { smtp, tickets } = services.addresses;
-  if (access.includes('sql') && sqlUrl === null) {
-    const message = 'an agent with SQL of its own needs a world with a database of its own: run with --isolation database or container';
-    throw ApplicationFailure.nonRetryable(message, 'AccessNeedsDatabase');
-  }
-  return {
-    ...(access.includes('inbox') && { inbox: { ...smtp, user, password: agentSecret } }),
-    ...(access.includes('tickets') && { tickets: { url: tickets, headers: { authorization: `Bearer ${user}.${agentSecret}` } } }),
-    ...(access.includes('sql') && sqlUrl !== null && { sql: { url: sqlUrl } }),
-  };
 }

@@ -30,7 +30,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
   const { words } = runtimeOf(environment.environment);
   return {
     done: null,
-    agent: agent.kind === 'module' || agent.kind === 'command' ? agent.kind : 'script',
+    agent: agent.kind === 'module' || agent.kind === 'command' || agent.kind === 'http' ? agent.kind : 'script',
     tools,
     budget: kase.budget,
     keep: batch.options.keep,

@@ -12,6 +12,7 @@ export function solutionOf({ agent, kase }: Pick<TrialContext, 'agent' | 'kase'>
       return { steps: [], answer: agent.answer };
     case 'module':
     case 'command':
+    case 'http':
       throw new Error(`agent ${agent.name} is a ${agent.kind} and has no script`);
   }
 }

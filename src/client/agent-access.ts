@@ -21,7 +21,7 @@ export class AgentAccessError extends Error {
  */
 export function requireAccess(agents: readonly LoadedAgent[], isolation: BatchOptions['isolation']): void {
   for (const { spec } of agents) {
-    if (isolation === 'schema' && spec.kind === 'module' && spec.access?.includes('sql')) {
+    if (isolation === 'schema' && 'access' in spec && spec.access?.includes('sql')) {
       throw new AgentAccessError(spec.name, `agent ${spec.name} has SQL of its own (access: sql), which needs --isolation database or container`);
     }
   }

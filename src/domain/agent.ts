@@ -3,7 +3,7 @@ import type { Solution } from './case.ts';
 
 /**
  * An agent as a batch knows it. `reference` plays the case's own solution; `do-nothing` answers and calls nothing;
- * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process; `command` is a program of its own, which acts through the gateway.
+ * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process; `command` is a program of its own and `http` a server somewhere, both of which act through the gateway.
  */
 export type AgentSpec = { readonly name: string; readonly version: string } & (
   | { readonly kind: 'reference' }
@@ -33,8 +33,34 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly parameters: JsonObject;
       /** Names of variables of our environment that it may see, beside PATH. */
       readonly env: readonly string[];
+      /** Services of its world whose address and credentials its environment holds. Absent: none. */
+      readonly access?: readonly ServiceAccess[];
+    }
+  | {
+      readonly kind: 'http';
+      /** Where a turn of the conversation is posted to. `http` or `https`, without credentials. */
+      readonly url: string;
+      /** Headers of every request to it: name, and the variable of our environment that holds the value. */
+      readonly headers: { readonly [name: string]: string };
+      /** What its answer's body is: a text, or a JSON object with `text` and `data`. */
+      readonly output: 'text' | 'json';
+      readonly timeouts: HttpAgentTimeouts;
+      /** Passed to the agent as they are; part of the trial's identity. */
+      readonly parameters: JsonObject;
+      /** Services of its world whose address and credentials it is sent. Absent: none. */
+      readonly access?: readonly ServiceAccess[];
     }
 );
+
+/** Milliseconds. */
+export interface HttpAgentTimeouts {
+  /** For a connection to stand. */
+  readonly connectMs: number;
+  /** For the answer to one request; null: as long as the agent's own time lasts. */
+  readonly answerMs: number | null;
+  /** Between two questions whether the answer is there, where the server names no time of its own. */
+  readonly pollMs: number;
+}
 
 /** What an agent of its own process may reach of its world: the SMTP server, the ticket service, the database as the world's role. */
 export type ServiceAccess = 'inbox' | 'tickets' | 'sql';

@@ -1,6 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { AgentSpec } from '../domain/agent.ts';
+import type { AgentSpec, ServiceAccess } from '../domain/agent.ts';
 import { agentHash } from './agent-hash.ts';
 import { checkSolution } from './check-solution.ts';
 import { contentHash } from './identity.ts';
@@ -18,6 +18,10 @@ const BUILT_IN: { readonly [name in (typeof RESERVED_AGENTS)[number]]: AgentSpec
   reference: { kind: 'reference', name: 'reference', version: '1' },
   'do-nothing': { kind: 'do-nothing', name: 'do-nothing', version: '1', answer: '' },
 };
+
+/** Of an agent of kind `http`. */
+const CONNECT_MS = 10_000;
+const POLL_MS = 1_000;
 
 const SOURCES = new WeakMap<LoadedAgent, YamlFile>();
 
@@ -72,15 +76,19 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
       return moduleAgent(source, written, name, version);
     case 'command':
       return commandAgent(source, written, name, version);
+    case 'http': {
+      const { url, headers = {}, output = 'text', timeouts = {}, parameters = {} } = written;
+      const { connect: connectMs = CONNECT_MS, answer: answerMs = null, poll: pollMs = POLL_MS } = timeouts;
+      const spec = { kind: 'http' as const, name, version, url, headers, output, timeouts: { connectMs, answerMs, pollMs }, parameters };
+      return withHash({ ...spec, ...accessOf(written) });
+    }
   }
 }
 
 async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'module' }>, name: string, version: string): Promise<LoadedAgent> {
   const file = await codeFile(resolve(dirname(source.file), written.file));
   if (file === null) throw new SuiteFileError([problemAt(source, ['file'], `there is no file ${written.file}, looked up from the folder of this file`)]);
-  // Sorted, and absent where there is none: equal agents are equal however their access is written.
-  const access = written.access === undefined ? {} : { access: [...written.access].sort() };
-  const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [], ...access };
+  const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [], ...accessOf(written) };
   return withFiles(source, spec, 'file', `the folder of ${written.file}`);
 }
 
@@ -99,8 +107,13 @@ async function commandAgent(source: YamlFile, written: Extract<AgentFile, { kind
     );
     if (!executable) throw refuse(`${program} cannot be executed; chmod +x it, or name the program that runs it and give the file in args`);
   }
-  const spec = { kind: 'command' as const, name, version, folder, program, args, output, parameters, env };
+  const spec = { kind: 'command' as const, name, version, folder, program, args, output, parameters, env, ...accessOf(written) };
   return withFiles(source, spec, written.folder === undefined ? 'program' : 'folder', written.folder === undefined ? 'the folder of this file' : shown);
+}
+
+/** Absent where there is none, so that equal agents are equal however it is written. */
+function accessOf({ access }: { readonly access?: readonly ServiceAccess[] | undefined }): { readonly access?: readonly ServiceAccess[] } {
+  return access === undefined ? {} : { access };
 }
 
 async function withFiles(source: YamlFile, spec: AgentSpec, key: string, folder: string): Promise<LoadedAgent> {

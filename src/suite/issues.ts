@@ -101,9 +101,7 @@ function unionProblems(source: YamlFile, issue: Extract<Issue, { code: 'invalid_
   const best = branches.reduce((least, branch) => (weightOf(branch) < weightOf(least) ? branch : least), branches[0] ?? []);
   const ofOwnType = branches.filter((branch) => !branch.some(isTopType));
   if (ofOwnType.length === 0) {
-    const expected = [
-      ...new Set(branches.flatMap((branch) => branch.filter(isTopType).map((top) => (top.code === 'invalid_type' ? nameOf(top.expected) : '')))),
-    ];
+    const expected = [...new Set(branches.flatMap((branch) => branch.filter(isTopType).map(topType)))];
     if (issue.input === undefined) return [problemAt(source, path, `is missing; expected ${expected.join(' or ')}`)];
     return [problemAt(source, path, `expected ${expected.join(' or ')}, found ${shown(issue.input)}`)];
   }
@@ -111,7 +109,14 @@ function unionProblems(source: YamlFile, issue: Extract<Issue, { code: 'invalid_
 }
 
 function isTopType(issue: Issue): boolean {
-  return issue.code === 'invalid_type' && issue.path.length === 0;
+  if (issue.path.length > 0) return false;
+  // One of some texts is asked for, and it is no text at all.
+  return issue.code === 'invalid_type' || (issue.code === 'invalid_value' && typeof issue.input === 'object' && issue.input !== null);
+}
+
+function topType(issue: Issue): string {
+  if (issue.code === 'invalid_type') return nameOf(issue.expected);
+  return issue.code === 'invalid_value' ? issue.values.map((value) => `"${String(value)}"`).join(' or ') : '';
 }
 
 function weightOf(branch: readonly Issue[]): number {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import type { ServiceAccess } from '../domain/agent.ts';
 import { budget, solutionKeys, user } from './case-schema.ts';
-import { instant, jsonObject, text, zone } from './values.ts';
+import { duration, instant, jsonObject, text, zone } from './values.ts';
 
 /** `suite.yaml`, as people write it. */
 export const suiteSchema = z.strictObject({
@@ -44,7 +45,35 @@ const common = {
 };
 
 const parameters = jsonObject.meta({ description: 'Passed to the agent as they are; part of what makes it the same agent.' }).optional();
-const variableNames = z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable'));
+const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable');
+const variableNames = z.array(variableName);
+const SERVICES = ['inbox', 'tickets', 'sql'] as const satisfies readonly ServiceAccess[];
+/** What the protocol between us and the server needs. */
+const OUR_HEADERS: ReadonlySet<string> = new Set([
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const access = z
+  .union([
+    z.literal('direct'),
+    z
+      .array(z.enum(SERVICES))
+      .min(1, 'expected at least one service; leave "access" out for none')
+      .refine((names) => new Set(names).size === names.length, 'expected each service once'),
+  ])
+  .transform((names): readonly ServiceAccess[] => [...(names === 'direct' ? SERVICES : names)].sort())
+  .meta({ description: 'Services of its world whose address and credentials the agent gets, for clients of its own; "direct": all three.' })
+  .optional();
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const argument = z.string().refine((arg) => !arg.includes('\0'), 'expected a text without NUL');
 
 /** An agent's file, as people write it. */
@@ -60,12 +89,7 @@ export const agentSchema = z.discriminatedUnion('kind', [
     file: text.meta({ description: 'The file, from this one.' }),
     parameters,
     env: variableNames.meta({ description: "Names of environment variables that the agent's process may see. It sees no others." }).optional(),
-    access: z
-      .array(z.enum(['inbox', 'tickets', 'sql']))
-      .min(1, 'expected at least one service; leave "access" out for none')
-      .refine((names) => new Set(names).size === names.length, 'expected each service once')
-      .meta({ description: "Services of its world whose address and credentials the agent's process gets, for clients of its own." })
-      .optional(),
+    access,
   }),
   z.strictObject({
     ...common,
@@ -83,6 +107,37 @@ export const agentSchema = z.discriminatedUnion('kind', [
     env: variableNames
       .meta({ description: 'Names of environment variables that the program may see, beside PATH and those of the gateway. It sees no others.' })
       .optional(),
+    access,
+  }),
+  z.strictObject({
+    ...common,
+    kind: z.literal('http').meta({ description: 'A server of its own, which is sent each turn of the conversation and acts through the gateway.' }),
+    url: z
+      .url({ protocol: /^https?$/, error: 'expected an address such as https://agents.example.org/trials' })
+      .refine((url) => !hasCredentials(url), 'expected an address without user and password; name a variable in "headers" instead')
+      .meta({ description: 'Where each turn is posted to.' }),
+    headers: z
+      .record(z.string(), variableName)
+      .superRefine((headers, context) => {
+        for (const name of Object.keys(headers)) {
+          if (!HEADER_NAME.test(name)) context.addIssue({ code: 'custom', path: [name], message: 'expected the name of a header' });
+          else if (OUR_HEADERS.has(name.toLowerCase()))
+            context.addIssue({ code: 'custom', path: [name], message: 'expected a header that the test bed does not set itself' });
+        }
+      })
+      .meta({ description: 'Headers of every request to it: each with the name of the environment variable that holds its value.' })
+      .optional(),
+    output: z.enum(['text', 'json']).meta({ description: 'What it answers: a text, or a JSON object with "text" and "data". Default: text.' }).optional(),
+    timeouts: z
+      .strictObject({
+        connect: duration.meta({ description: 'For a connection to its server. Default: 10s.' }).optional(),
+        answer: duration.meta({ description: 'For the answer to one request. Default: as long as its own time lasts.' }).optional(),
+        poll: duration.meta({ description: 'Between two questions whether its answer is there, where it does not say. Default: 1s.' }).optional(),
+      })
+      .meta({ description: 'Limits of time.' })
+      .optional(),
+    parameters,
+    access,
   }),
   z.strictObject({
     ...common,
@@ -92,3 +147,8 @@ export const agentSchema = z.discriminatedUnion('kind', [
 ]);
 
 export type AgentFile = z.output<typeof agentSchema>;
+
+function hasCredentials(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && (url.username !== '' || url.password !== '');
+}

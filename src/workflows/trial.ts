@@ -69,6 +69,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'AccessNeedsDatabase',
   'FaultNotApplicable',
   'AgentProgramMissing',
+  'AgentHeaderMissing',
   'GraderTimeoutError',
 ]);
 

@@ -96,7 +96,7 @@ describe('commands and variables', () => {
     expect(read.size).toBeGreaterThanOrEqual(15);
     const operating = page('docs/how-to/operating.md').text;
     expect([...read].filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
-    const others = ['test/harness/requirements.ts', 'test/harness/reporter.ts', 'src/activities/command-agent/conversation.ts'];
+    const others = ['test/harness/requirements.ts', 'test/harness/reporter.ts', 'src/activities/command-agent/turns.ts', 'src/activities/world-access.ts'];
     const harness = await Promise.all(others.map((file) => readFile(join(ROOT, file), 'utf8')));
     const named = new Set(everything.match(/\bTRIALBED_[A-Z_]*[A-Z]\b/g));
     expect([...named].filter((name) => !read.has(name) && !harness.some((text) => text.includes(name)))).toEqual([]);
@@ -118,7 +118,7 @@ describe('blocks', () => {
     const suite = await loadSuite(join(dir, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['nothing-free', 'smallest-free-room']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
-    expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'caller', 'planner', 'shouter']);
+    expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'caller', 'far', 'planner', 'shouter']);
     expect(Object.keys(suite.schedules)).toEqual(['busy', 'lost-reply', 'somebody-else']);
     const others = named.filter(({ head }) => !head?.startsWith('suite/'));
     expect(others.map(({ head }) => head)).toEqual(['.github/workflows/agent.yml']);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { endGroup, headOf } from '../agent-process.ts';
+import type { TurnEnd } from '../gateway-agent/conversation.ts';
 
 /** How long what a program printed may come after its exit: something that it started may hold its output open. */
 const PARTING_MS = 2_000;
@@ -18,17 +19,11 @@ export interface ProgramOptions {
   readonly signal: AbortSignal;
 }
 
-export type ProgramEnd =
-  | { readonly kind: 'exited'; readonly output: Buffer }
-  /** Another exit status than 0, a signal, or more output than is read. */
-  | { readonly kind: 'failed'; readonly code: 'exited' | 'protocol'; readonly message: string }
-  | { readonly kind: 'stopped' };
-
 /**
  * Runs a program to its end in a process group of its own, of which nothing is left afterwards; nor when this process dies, since a shell in that group
  * waits for the end of a pipe that only this process holds. @throws when it could not be started.
  */
-export async function runProgram(options: ProgramOptions): Promise<ProgramEnd> {
+export async function runProgram(options: ProgramOptions): Promise<TurnEnd> {
   const { file, args, folder, env, signal } = options;
   if (signal.aborted) return { kind: 'stopped' };
   const child = spawn('/bin/sh', ['-c', WITH_GUARD, file, ...args], { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
@@ -46,12 +41,12 @@ export async function runProgram(options: ProgramOptions): Promise<ProgramEnd> {
 /** Becomes the program. What it leaves in the background kills the group once the pipe has no writer any more. */
 const WITH_GUARD = '(exec <&3 3<&- >/dev/null 2>&1; read _; kill -KILL 0) & exec 3<&- "$0" "$@"';
 
-async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOptions): Promise<ProgramEnd> {
+async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOptions): Promise<TurnEnd> {
   const printed = headOf([child.stderr]);
   const { promise: failed, reject } = Promise.withResolvers<never>();
   child.once('error', reject);
   const chunks: Buffer[] = [];
-  const flooded = new Promise<ProgramEnd>((resolve) => {
+  const flooded = new Promise<TurnEnd>((resolve) => {
     let bytes = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
@@ -62,12 +57,12 @@ async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOpti
   // A program need not read what it is sent.
   child.stdin?.on('error', () => {});
   child.stdin?.end(stdin);
-  const exited = new Promise<ProgramEnd>((resolve) => {
+  const exited = new Promise<TurnEnd>((resolve) => {
     let parting: NodeJS.Timeout | undefined;
     const end = () => {
       clearTimeout(parting);
       const { exitCode, signalCode } = child;
-      if (exitCode === 0) return resolve({ kind: 'exited', output: Buffer.concat(chunks) });
+      if (exitCode === 0) return resolve({ kind: 'answered', output: Buffer.concat(chunks) });
       const how = signalCode ? `was ended by ${signalCode}` : `exited with status ${exitCode}`;
       resolve({ kind: 'failed', code: 'exited', message: `The agent's program ${how}.${printed.text() ? ` It printed: ${printed.text()}` : ''}` });
     };
@@ -79,6 +74,6 @@ async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOpti
   return Promise.race([exited, flooded, failed]);
 }
 
-function aborted(signal: AbortSignal): Promise<ProgramEnd> {
+function aborted(signal: AbortSignal): Promise<TurnEnd> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'stopped' }), { once: true }));
 }

@@ -1,5 +1,3 @@
-import { ApplicationFailure } from '@temporalio/common';
-import type { AgentSpec } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { ToolSchema } from '../../environments/world.ts';
@@ -7,16 +5,12 @@ import type { Gateway } from '../../gateway/gateway.ts';
 import { AgentClock } from '../agent-clock.ts';
 import type { CarryCall } from '../carry-call.ts';
 import type { ConversationEnd } from '../contract.ts';
-import { type Answer, answerOf, MAX_ANSWER_BYTES } from './answer.ts';
-import { findProgram } from './find-program.ts';
-import { runProgram } from './program.ts';
+import { type Answer, answerOf } from './answer.ts';
 
 const MAX_PROBLEM_LENGTH = 4_000;
 
-export interface CommandAgentOptions {
-  readonly agent: Extract<AgentSpec, { kind: 'command' }>;
-  /** Variables of its environment, beside those of the gateway. */
-  readonly env: { readonly [name: string]: string };
+export interface GatewayAgentOptions {
+  readonly agent: { readonly output: 'text' | 'json'; readonly parameters: JsonObject };
   readonly gateway: Gateway;
   readonly instructions: string;
   /** Tools that the case permits. */
@@ -32,11 +26,32 @@ export interface CommandAgentOptions {
   readonly said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) => Promise<void>;
 }
 
+/** Has the agent take one turn: the way of its kind. @throws the harness's trouble, such as an agent that is not there. */
+export type TakeTurn = (turn: Turn) => Promise<TurnEnd>;
+
+export interface Turn {
+  /** What the agent is told: the message, the instructions, its parameters, the conversation so far. */
+  readonly document: JsonObject & { readonly turn: number };
+  /** Where it acts; the token opens the door to this attempt. */
+  readonly door: { readonly gateway: string; readonly mcp: string; readonly token: string };
+  /** Ends the turn. */
+  readonly signal: AbortSignal;
+  /** The agent's own time, which runs during the turn: to be held, and released as often, for what is ours. */
+  readonly clock: Pick<AgentClock, 'hold' | 'release'>;
+}
+
+export type TurnEnd =
+  | { readonly kind: 'answered'; readonly output: Buffer }
+  | { readonly kind: 'failed'; readonly code: 'exited' | 'protocol' | 'refused'; readonly message: string }
+  /** It took longer than its description allows. */
+  | { readonly kind: 'timed_out'; readonly message: string }
+  | { readonly kind: 'stopped' };
+
 /**
- * Runs a command agent: its program once for each message of the user, with the conversation so far on its standard input, until it has answered all of them,
- * fails, or is out of time or budget. @throws the signal's reason, or what a call or the store threw: the harness's trouble.
+ * Runs an agent that acts through the gateway: one turn for each message of the user, until it has answered all of them, fails, or is out of time or budget.
+ * Whatever takes a turn has ended before this does. @throws the signal's reason, or what a call, the store or a turn threw: the harness's trouble.
  */
-export async function runCommandAgent(options: CommandAgentOptions): Promise<ConversationEnd> {
+export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTurn): Promise<ConversationEnd> {
   const { gateway, tools, budget, signal, carry, late } = options;
   const { promise: ended, resolve: finish, reject: fail } = Promise.withResolvers<ConversationEnd>();
   ended.catch(() => {});
@@ -64,8 +79,8 @@ export async function runCommandAgent(options: CommandAgentOptions): Promise<Con
   const abort = () => fail(signal.reason instanceof Error ? signal.reason : new Error('the conversation was cancelled'));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  const access = { TRIALBED_GATEWAY: gateway.url, TRIALBED_MCP: `${gateway.url}/mcp`, TRIALBED_TOKEN: session.token };
-  const turns = takeTurns(options, { access, clock, idle: () => session.idle(), signal: stop.signal });
+  const door = { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token: session.token };
+  const turns = takeTurns(options, { take, door, clock, idle: () => session.idle(), signal: stop.signal });
   try {
     return await Promise.race([ended, turns]);
   } finally {
@@ -73,42 +88,33 @@ export async function runCommandAgent(options: CommandAgentOptions): Promise<Con
     clock.stop();
     session.close();
     stop.abort();
-    // Its processes are gone before anybody hears of the end. What it still has to say changes nothing.
+    // Its processes and connections are gone before anybody hears of the end. What it still has to say changes nothing.
     await turns.catch(() => {});
   }
 }
 
-interface Means {
-  readonly access: { readonly [name: string]: string };
+interface Means extends Pick<Turn, 'door' | 'signal'> {
+  readonly take: TakeTurn;
   readonly clock: AgentClock;
   readonly idle: () => Promise<void>;
-  readonly signal: AbortSignal;
 }
 
-async function takeTurns({ agent, env, instructions, turns, said }: CommandAgentOptions, { access, clock, idle, signal }: Means): Promise<ConversationEnd> {
-  const file = await findProgram(agent.program, agent.folder, env['PATH'] ?? '');
-  if (file === null) {
-    const where = agent.program.includes('/') ? agent.folder : 'PATH';
-    throw ApplicationFailure.nonRetryable(
-      `there is no program ${agent.program} in ${where} of the machine whose worker runs agent ${agent.name}`,
-      'AgentProgramMissing',
-    );
-  }
-  const messages: object[] = [];
+async function takeTurns({ agent, instructions, turns, said }: GatewayAgentOptions, { take, door, clock, idle, signal }: Means): Promise<ConversationEnd> {
+  const messages: JsonObject[] = [];
   for (const [index, text] of turns.entries()) {
     const turn = index + 1;
     await said(turn, 'user', text, null);
     messages.push({ turn, from: 'user', text });
-    const stdin = `${JSON.stringify({ turn, text, instructions, parameters: agent.parameters, messages })}\n`;
     clock.release();
-    const end = await runProgram({ file, args: agent.args, folder: agent.folder, env: { ...env, ...access }, stdin, maxOutputBytes: MAX_ANSWER_BYTES, signal });
+    const end = await take({ document: { turn, text, instructions, parameters: agent.parameters, messages }, door, signal, clock });
     clock.hold();
     if (end.kind === 'failed') return endingWith('agent_error', end.code, end.message);
+    if (end.kind === 'timed_out') return endingWith('agent_timeout', 'agent_timeout', end.message);
     // Whoever stopped it has said why.
     if (end.kind === 'stopped') return endingWith('agent_error', 'exited', 'The agent was stopped.');
     const answer = answerOf(end.output, agent.output);
     if (typeof answer === 'string') return endingWith('agent_error', 'protocol', answer);
-    // Calls that the program did not wait for are still carried out.
+    // Calls that the agent did not wait for are still carried out.
     await idle();
     if (signal.aborted) break;
     await say(answer, turn);
