@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import LongFirst from './test/harness/long-first.ts';
 
 export default defineConfig({
   test: {
@@ -6,6 +7,7 @@ export default defineConfig({
     // Tests start servers and workers of their own: a process for each file keeps one file's native handles out of the next.
     pool: 'forks',
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
     reporters: ['default', './test/harness/reporter.ts'],
     globalSetup: ['test/harness/services.ts'],
     testTimeout: 60_000,
