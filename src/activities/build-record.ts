@@ -38,6 +38,7 @@ export async function buildRecord(
     lateAttempts: observed.lateAttempts,
     tables: observed.tables,
     referenceEffects,
+    ...(request.beyondBudget !== undefined && { beyondBudget: request.beyondBudget }),
     problem: request.problem,
     faults: {
       schedule: schedule.name,

@@ -6,8 +6,26 @@ import type { CallOutcome, WorldAttempt } from './contract.ts';
 import { checkCallUnder } from './fault-edge.ts';
 import type { TrialContext } from './trial-context.ts';
 
-/** Carries one call of an agent to its outcome. @throws what the ledger or the workflow's server threw: the harness's trouble. */
-export type CarryCall = (tool: string, args: unknown, idempotencyKey: string | null) => Promise<CallResult>;
+/**
+ * Carries one call of an agent to its outcome. A call of a name that was carried before, by this worker or an earlier one, is the same operation.
+ * @throws what the ledger, the store or the workflow's server threw: the harness's trouble.
+ */
+export type CarryCall = (tool: string, args: unknown, idempotencyKey: string | null, name?: CallName | null) => Promise<CallResult>;
+
+/** A call's name as its client gave it, and what tells it from another call of that name. */
+export interface CallName {
+  readonly id: string;
+  readonly digest: string;
+}
+
+/** Where names are kept, so that they outlive this worker. */
+export interface CallNames {
+  /** How many calls earlier workers have taken. */
+  readonly calls: number;
+  /** Operation by name. */
+  readonly operations: ReadonlyMap<string, string>;
+  readonly note: (name: CallName, operation: string) => Promise<void>;
+}
 
 /**
  * The way of every call of one attempt's agent, whatever its kind: checked at this edge, written to the ledger, carried through the trial's door as a workflow
@@ -18,8 +36,10 @@ export function callCarrier(
   { ledger }: Pick<World, 'ledger'>,
   trial: Pick<WorkflowHandle, 'startUpdate'>,
   { attempt }: Pick<WorldAttempt, 'attempt'>,
+  names: CallNames = { calls: 0, operations: new Map(), note: async () => {} },
 ): CarryCall {
-  let calls = 0;
+  let { calls } = names;
+  const operations = new Map(names.operations);
   let before: Promise<unknown> = Promise.resolve();
 
   const accepted = async (id: string, tool: string, args: unknown, idempotencyKey: string | null) => {
@@ -28,9 +48,15 @@ export function callCarrier(
     return trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' });
   };
 
-  return async (tool, args, idempotencyKey) => {
-    const id = `op-${++calls}`;
-    const update = before.then(() => accepted(id, tool, args, idempotencyKey));
+  return async (tool, args, idempotencyKey, name = null) => {
+    const known = name && operations.get(name.id);
+    const id = known ?? `op-${++calls}`;
+    if (name && !known) operations.set(name.id, id);
+    const update = before.then(async () => {
+      // Before the call can have any effect, so that it is found again.
+      if (name && !known) await names.note(name, id);
+      return accepted(id, tool, args, idempotencyKey);
+    });
     before = update.catch(() => {});
     const outcome: CallOutcome = await (await update).result();
     const row = outcome.state === 'committed' ? await ledger.read(outcome.operation) : null;

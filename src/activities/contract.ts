@@ -143,9 +143,12 @@ export type ScriptMove =
 export interface ConversationEnd {
   readonly ending: Extract<Ending, 'completed' | 'agent_error' | 'agent_timeout' | 'budget_exhausted'>;
   readonly problem: OperationProblem | null;
+  /** Calls that were asked for beyond the budget before the end; none was sent. Absent: none. */
+  readonly beyondBudget?: number;
 }
 
 export interface GradeRequest extends WorldAttempt {
+  readonly beyondBudget?: number;
   readonly ending: Ending;
   readonly problem: OperationProblem | null;
   readonly operations: readonly OperationNote[];

@@ -43,7 +43,11 @@ export async function converse(
   const { workflowExecution } = activityInfo();
   const trial = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
   const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
-  const carry = callCarrier(context, world, trial, at);
+  const carry = callCarrier(context, world, trial, at, {
+    calls: 0,
+    operations: new Map(),
+    note: ({ id, digest }, operation) => services.store.putGatewayCall(at.trial, at.attempt, { id, digest, operation }),
+  });
   const common = {
     instructions: instructionsOf(context),
     turns: kase.turns,
@@ -56,6 +60,7 @@ export async function converse(
     gateway,
     tools: permittedTools(environment, kase.permission),
     budget: kase.budget,
+    at,
     carry,
     late: (detail: string) => world.ledger.late({ source: 'door', operation: null, detail }),
   };

@@ -27,6 +27,11 @@ export function timelineLines(view: TrialView, columns: number, paint: Paint): s
       'too late (refused after the fence)',
       (view.record?.lateAttempts ?? []).map((late) => `${plainText(late.source)}: ${plainText(late.detail)}`),
     ),
+    ...block(
+      page,
+      'later still (refused after the record was made)',
+      view.lateRequests.map(({ at, detail }) => plainText(`${at} ${detail}`)),
+    ),
     ...block(page, 'verdict', verdictLines(view, columns - 2, paint)),
     ...block(page, 'attempts', attemptLines(view)),
   ];
@@ -51,6 +56,7 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
     ['user', `${kase.permission.user}, role ${kase.permission.role}`],
     ['clock', `${kase.clock} ${kase.timezone}`],
     ['ending', summary ? `${summary.ending}, ${summary.calls} calls, ${(summary.durationMs / 1000).toFixed(1)} s` : null],
+    ['refused', record?.beyondBudget ? `${record.beyondBudget} calls beyond the budget; none was sent` : null],
     ['problem', problem ? `${problem.code}: ${problem.message}` : null],
     ['disturbed', summary?.disturbed ? 'yes: the test bed had to recover an operation of this trial' : null],
     ['snapshot', summary?.snapshot ?? null],

@@ -1,4 +1,4 @@
-import type { BatchRow, StoredVerdict, AttemptRow, TrialRow } from '../store/store.ts';
+import type { BatchRow, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
@@ -69,6 +69,8 @@ export interface TrialView {
   readonly record: TrialRecord | null;
   readonly messages: readonly Message[];
   readonly verdicts: readonly StoredVerdict[];
+  /** What came to the gateway with the token of the attempt that counts, after its record was made. */
+  readonly lateRequests: readonly LateRequest[];
 }
 
 export interface RegradeReport {

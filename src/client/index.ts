@@ -4,6 +4,8 @@
 import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
 import { readConfig, readSettings } from '../worker/config.ts';
+import type { TrialRecord } from '../domain/record.ts';
+import type { LateRequest } from '../store/store.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { BatchWorkers } from './batch-workers.ts';
@@ -75,14 +77,15 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (!trial) throw new NotFoundError(`there is no trial ${id}; \`trialbed ps BATCH\` lists a batch's trials`);
       const kase = await store.caseDocument(trial.caseHash);
       if (!kase) throw new NotFoundError(`the case of trial ${trial.id} is not in the store`);
-      const [schedule, attempts, record, messages, verdicts] = await Promise.all([
+      const [schedule, attempts, record, messages, verdicts, late] = await Promise.all([
         trial.scheduleHash === null ? null : store.scheduleDocument(trial.scheduleHash),
         store.attempts(trial.id),
         store.record(trial.id, trial.attempt),
         store.messages(trial.id, trial.attempt),
         store.verdicts(trial.id),
+        store.lateRequests(trial.id, trial.attempt),
       ]);
-      return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, messages, verdicts };
+      return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, messages, verdicts, lateRequests: afterRecord(late, record) };
     },
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
@@ -146,6 +149,11 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     tellNotes();
     return await validate(root, suite, { ...options, signal: closing.signal }, async (batch) => owned.use(await workers.start(batch)));
   }
+}
+
+/** The record holds those of before, in the same order. */
+function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): readonly LateRequest[] {
+  return late.slice(record?.lateAttempts.filter(({ source, operation }) => source === 'door' && operation === null).length ?? 0);
 }
 
 export type * from './api.ts';

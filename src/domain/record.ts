@@ -56,6 +56,8 @@ export interface TrialRecord {
   readonly tables: { readonly [table: string]: TableFacts };
   /** Net effects of the case's reference solution from the same start; null unless an outcome is `same_as: reference`. */
   readonly referenceEffects: readonly Effect[] | null;
+  /** Calls that were asked for beyond the budget; they were refused and never sent. Absent: none. */
+  readonly beyondBudget?: number;
   /** Why the agent ended other than by an answer. */
   readonly problem: { readonly code: string; readonly message: string; readonly detail?: Json } | null;
   /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */

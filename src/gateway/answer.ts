@@ -11,8 +11,13 @@ export function refusal(code: string, message: string): CallAnswer {
   return { operation: null, state: 'rejected', result: null, problem: { code, message } };
 }
 
+/** Another worker goes on with the agent's calls in a moment. */
+export const AWAY = refusal('away', 'The worker of this trial is being replaced; send the same request again in a moment. One with a call id stays one call.');
+
 /** Of the door's own refusals. */
 const OF_REFUSAL: { readonly [code: string]: number } = {
+  away: 503,
+  invalid_call_id: 400,
   invalid_json: 400,
   unauthorized: 401,
   token_ended: 401,
@@ -48,6 +53,6 @@ export function statusOf({ state, problem }: CallAnswer): number {
 
 /** Seconds after which the call may be tried again, where that is known. */
 export function retryAfter(problem: OperationProblem | null): number | null {
-  if (problem?.code === 'too_many_calls') return 1;
+  if (problem?.code === 'too_many_calls' || problem === AWAY.problem) return 1;
   return problem?.retryAfterSeconds === undefined ? null : Math.ceil(problem.retryAfterSeconds);
 }

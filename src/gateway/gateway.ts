@@ -1,55 +1,95 @@
 import type { Logger } from 'pino';
+import { printable } from '../domain/text/bounded.ts';
 import { listen } from '../environments/listen.ts';
+import { AWAY } from './answer.ts';
 import { gatewayApp } from './http.ts';
 import { type SessionOptions, TrialSession } from './session.ts';
-import { Tokens } from './tokens.ts';
+import { type SessionPlace, Tokens, type TokenStore } from './tokens.ts';
 
 /** The door for agents that are programs of their own: one HTTP server for all trials of a worker. */
 export interface Gateway {
-  /** Base URL, without a slash at the end. */
+  /** Base URL as agents are told it, without a slash at the end. */
   readonly url: string;
-  /** Opens the door to one attempt, until the session is closed. */
-  open(options: SessionOptions): OpenSession;
+  /**
+   * Opens the door to one attempt's agent, until the session is closed. With `resume` by the token that it got from an earlier worker, where there was one.
+   * @throws what the store threw
+   */
+  open(place: SessionPlace, options: SessionOptions & { readonly resume?: boolean }): Promise<OpenSession>;
 }
 
 export interface OpenSession {
-  /** Bearer token; goes to the agent alone. */
-  readonly token: string;
+  /** Bearer token; goes to the agent alone. Null: it has the token of an earlier worker. */
+  readonly token: string | null;
+  /** Calls that were refused since the budget was used up. */
+  readonly beyondBudget: number;
   /** Waits until no call is in flight or waits. */
   idle(): Promise<void>;
   /** The token opens nothing any more: what comes with it is refused, and noted as a late attempt. */
-  close(): void;
+  close(): Promise<void>;
+  /** This worker takes no more calls, the next one will: whoever asks meanwhile is told to ask again. */
+  handOver(): void;
+}
+
+/** What the gateway keeps beyond its own process. */
+export interface GatewayStore extends TokenStore {
+  addLateRequest(trial: string, attempt: number, detail: string): Promise<void>;
 }
 
 export interface GatewayOptions {
   /** Address: loopback, or a network of one's own (there is no TLS). */
   readonly listen: string;
-  /** Default 0: a free one. */
+  /** 0: a free one. Default 0. */
   readonly port?: number;
+  /** Base URL as agents are told it, without a slash at the end, where that is not the address. */
+  readonly publicUrl?: string | null;
+  readonly store: GatewayStore;
   readonly log: Logger;
 }
 
 /** Starts the gateway: `/tools`, `/openapi.json` and `/mcp`. @throws when the address cannot be listened on. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway & AsyncDisposable> {
   const log = options.log.child({ service: 'gateway' });
-  const tokens = new Tokens();
-  const server = await listen(gatewayApp(tokens, log), options);
+  const { store } = options;
+  const tokens = new Tokens(store);
+  const late = async ({ trial, attempt }: SessionPlace, request: string) => {
+    await store.addLateRequest(trial, attempt, lateDetail(request));
+  };
+  const server = await listen(gatewayApp({ tokens, late }, log), options);
   log.info({ url: server.url }, 'gateway listens');
   return {
-    url: server.url,
-    open(session) {
-      const opened = new TrialSession(session);
-      const token = tokens.issue(opened);
+    url: options.publicUrl ?? server.url,
+    async open(place, session) {
+      const opened = new TrialSession({
+        ...session,
+        async late(request) {
+          await late(place, request);
+          await session.late(lateDetail(request));
+        },
+      });
+      const resumed = session.resume ? await tokens.resume(opened, place) : null;
+      const { name, token } = resumed === null ? await tokens.issue(opened, place) : { name: resumed, token: null };
       return {
         token,
+        get beyondBudget() {
+          return opened.beyondBudget;
+        },
         idle: () => opened.idle(),
-        close() {
+        async close() {
           if (opened.closed) return;
           opened.close();
-          tokens.end(token);
+          // With its attempt it ends in any case.
+          await tokens.end(name).catch((error: unknown) => log.warn({ err: error }, 'the end of a token could not be stored'));
+        },
+        handOver() {
+          opened.close(AWAY);
+          tokens.forget(name);
         },
       };
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+function lateDetail(request: string): string {
+  return `${printable(request, 200)} with the token of an attempt that has ended`;
 }

@@ -1,6 +1,7 @@
-import { type CallToolResult, createMcpHandler, type McpHttpHandler, Server, type Tool } from '@modelcontextprotocol/server';
+import { type CallToolResult, createMcpHandler, type McpHttpHandler, ProtocolError, ProtocolErrorCode, Server, type Tool } from '@modelcontextprotocol/server';
 import type { ToolSchema } from '../environments/world.ts';
 import type { CallAnswer } from './answer.ts';
+import { CALL_ID_FORM, isCallId } from './call-request.ts';
 import type { TrialSession } from './session.ts';
 
 /** Serves a session's tools as an MCP server over Streamable HTTP: the protocol of 2026-07-28, and clients of earlier revisions without sessions. */
@@ -16,11 +17,18 @@ export function mcpEndpoint(maxBodyBytes: number, onError: (error: Error) => voi
   };
 }
 
+/** Key of a call's own name in the request's `_meta`. */
+const CALL_ID = 'trialbed/call-id';
+
 function serverOf(session: TrialSession): Server {
   const server = new Server({ name: 'trialbed', version: '1' }, { capabilities: { tools: {} } });
   server.setRequestHandler('tools/list', () => ({ tools: session.tools.map(toolOf) }));
   // A client that cancels or vanishes takes nothing back.
-  server.setRequestHandler('tools/call', async ({ params }) => resultOf(await session.call(params.name, params.arguments ?? {}, null)));
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const callId = params._meta?.[CALL_ID] ?? null;
+    if (callId !== null && !isCallId(callId)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `_meta ${CALL_ID}: ${CALL_ID_FORM}`);
+    return resultOf(await session.call({ tool: params.name, args: params.arguments ?? {}, idempotencyKey: null, callId }));
+  });
   return server;
 }
 

@@ -15,6 +15,16 @@ import { addConversation, listConversation, liveConversation } from './conversat
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { drivenBatches, markDriven } from './driving.ts';
+import {
+  addLateRequest,
+  endGatewayToken,
+  findGatewayToken,
+  gatewayTokenOf,
+  listGatewayCalls,
+  listLateRequests,
+  putGatewayCall,
+  putGatewayToken,
+} from './gateway.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listModelCalls } from './model-calls.ts';
 import type { Store } from './store.ts';
@@ -77,6 +87,15 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     addVerdict: (trial, attempt, verdict) => database.transaction((sql) => addVerdict(sql, trial, attempt, verdict, now())),
     verdicts: (trial) => listVerdicts(database, trial),
     finishAttempt: (trial, attempt, summary, endedAt) => database.transaction((sql) => finishAttempt(sql, trial, attempt, summary, endedAt)),
+
+    putGatewayToken: (token) => putGatewayToken(database, token),
+    gatewayToken: (name) => findGatewayToken(database, name),
+    gatewayTokenOf: (agent) => gatewayTokenOf(database, agent),
+    endGatewayToken: (name) => endGatewayToken(database, name, now()),
+    putGatewayCall: (trial, attempt, call) => putGatewayCall(database, trial, attempt, call),
+    gatewayCalls: (trial, attempt) => listGatewayCalls(database, trial, attempt),
+    addLateRequest: (trial, attempt, detail) => addLateRequest(database, trial, attempt, detail, now()),
+    lateRequests: (trial, attempt) => listLateRequests(database, trial, attempt),
 
     putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
     snapshot: (id) => findSnapshot(database, id),

@@ -111,6 +111,36 @@ export interface StoredVerdict extends Verdict {
   readonly current: boolean;
 }
 
+/** One agent of one attempt. */
+export interface AttemptAgent {
+  readonly trial: string;
+  readonly attempt: number;
+  readonly agent: string;
+}
+
+/** A token of the gateway as it is stored: the secret itself has only its holder. */
+export interface GatewayToken extends AttemptAgent {
+  /** The part before the dot. */
+  readonly name: string;
+  /** sha256 of the secret, in hex. */
+  readonly digest: string;
+}
+
+/** A call to which its client gave a name. */
+export interface GatewayCall {
+  readonly id: string;
+  /** sha256 of tool and arguments, in hex. */
+  readonly digest: string;
+  readonly operation: string;
+}
+
+/** A request with the token of an attempt that had ended. */
+export interface LateRequest {
+  readonly detail: string;
+  /** By the machine's clock, not the world's. */
+  readonly at: string;
+}
+
 /** The control plane's tables and their queries. Everything in it is durable. */
 export interface Store extends AsyncDisposable {
   /** Applies migrations, forward only, under a lock. Idempotent. */
@@ -168,6 +198,20 @@ export interface Store extends AsyncDisposable {
   verdicts(trial: string): Promise<readonly StoredVerdict[]>;
   /** Ends an attempt: ending, summary, snapshot. The attempt with the highest number counts. */
   finishAttempt(trial: string, attempt: number, summary: TrialSummary, endedAt: string): Promise<void>;
+
+  /** A new token of the same agent replaces the one before. */
+  putGatewayToken(token: GatewayToken): Promise<void>;
+  /** `ended`: nothing is to be opened with it any more. */
+  gatewayToken(name: string): Promise<(GatewayToken & { readonly ended: boolean }) | null>;
+  /** The agent's token, unless it has ended. */
+  gatewayTokenOf(agent: AttemptAgent): Promise<GatewayToken | null>;
+  endGatewayToken(name: string): Promise<void>;
+  /** The first operation of a name stands. */
+  putGatewayCall(trial: string, attempt: number, call: GatewayCall): Promise<void>;
+  gatewayCalls(trial: string, attempt: number): Promise<readonly GatewayCall[]>;
+  /** At most 100 of an attempt are kept, the first ones. */
+  addLateRequest(trial: string, attempt: number, detail: string): Promise<void>;
+  lateRequests(trial: string, attempt: number): Promise<readonly LateRequest[]>;
 
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
   snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;

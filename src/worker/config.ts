@@ -64,8 +64,15 @@ export interface Config {
   readonly worldHosts: readonly WorldHostConfig[];
   readonly temporal: TemporalEndpoint;
   readonly taskQueue: string;
-  /** Address on which the inbox and the ticket service of this worker listen. Default 127.0.0.1. */
+  /** Address on which the inbox, the ticket service and the gateway of this worker listen. Default 127.0.0.1. */
   readonly listen: string;
+  /** The door for agents that are programs of their own. */
+  readonly gateway: {
+    /** Default 0: a free one. With a port of its own, a client outside finds the next worker where it found the one before. */
+    readonly port: number;
+    /** Base URL as agents are told it; null: the address that it listens on. */
+    readonly url: string | null;
+  };
   readonly worker: {
     /** Activities at once. */
     readonly activities: number;
@@ -115,6 +122,7 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
     temporal: endpoints.temporal,
     taskQueue: vars.TRIALBED_TASK_QUEUE,
     listen: vars.TRIALBED_LISTEN,
+    gateway: { port: vars.TRIALBED_GATEWAY_PORT, url: vars.TRIALBED_GATEWAY_URL ?? null },
     worker: { activities: vars.TRIALBED_ACTIVITIES, cachedWorkflows: vars.TRIALBED_CACHED_WORKFLOWS },
     worldConnections: vars.TRIALBED_WORLD_CONNECTIONS,
     postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
@@ -173,6 +181,11 @@ const variables = z.object({
   TRIALBED_POSTGRES_IMAGE: z.string().default('postgres:18'),
   TRIALBED_TASK_QUEUE: z.string().default('trialbed'),
   TRIALBED_LISTEN: z.string().default('127.0.0.1'),
+  TRIALBED_GATEWAY_PORT: z.coerce.number('a port').int('a port').min(0, 'a port').max(65_535, 'a port').default(0),
+  TRIALBED_GATEWAY_URL: z
+    .url({ protocol: /^https?$/, error: 'a URL such as https://gateway.example:8443' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   TRIALBED_ACTIVITIES: count(1, 50),
   // A cache smaller than what is in flight costs a factor of four in workflows a second.
   TRIALBED_CACHED_WORKFLOWS: count(1, 500),

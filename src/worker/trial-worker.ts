@@ -47,7 +47,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   await using stack = new AsyncDisposableStack();
   const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
   const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
-  const gateway = stack.use(await startGateway({ listen: config.listen, log }));
+  const gateway = stack.use(await startGateway({ listen: config.listen, port: config.gateway.port, publicUrl: config.gateway.url, store, log }));
   installSdkLog(log);
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());

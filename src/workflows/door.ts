@@ -36,8 +36,8 @@ export interface DoorOptions {
  */
 export class Door {
   readonly notes: OperationNote[] = [];
-  /** The agent asked for a call beyond its budget. */
-  exhausted = false;
+  /** Calls that the agent asked for beyond its budget. */
+  beyondBudget = 0;
   /** The harness could not carry a call to any outcome: the attempt cannot be graded. */
   broken: unknown = null;
   private readonly options: DoorOptions;
@@ -71,6 +71,10 @@ export class Door {
     return this.accepted;
   }
 
+  get exhausted(): boolean {
+    return this.beyondBudget > 0;
+  }
+
   get budget(): number {
     return this.options.budget;
   }
@@ -90,7 +94,7 @@ export class Door {
     if (before) return Promise.resolve(before);
     if (this.closed) return Promise.resolve(refused(call.id, 'door_closed', 'The trial has ended; no call is taken any more.'));
     if (this.calls >= this.options.budget) {
-      this.exhausted = true;
+      this.beyondBudget++;
       return Promise.resolve(refused(call.id, 'budget_exhausted', `The budget of ${this.options.budget} calls is used up.`));
     }
     const seq = ++this.accepted;

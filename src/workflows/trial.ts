@@ -138,7 +138,14 @@ class TrialRun {
           await short.fence(at);
           if (end && door) {
             await this.enter('grade');
-            grade = await short.gradeTrial({ ...at, ending: end.ending, problem: end.problem, operations: door.notes });
+            const beyondBudget = door.beyondBudget + (end.beyondBudget ?? 0);
+            grade = await short.gradeTrial({
+              ...at,
+              ending: end.ending,
+              problem: end.problem,
+              operations: door.notes,
+              ...(beyondBudget > 0 && { beyondBudget }),
+            });
             if (plan?.keep === 'always' || (plan?.keep === 'failed' && grade.pass !== 'pass')) {
               // What is kept for a closer look decides nothing.
               snapshot = await short.keepWorld(at).catch((error: unknown) => {

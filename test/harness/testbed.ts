@@ -42,6 +42,7 @@ export async function startTestbed(services: TestServices, options: TestbedOptio
     temporal: { address: services.temporalAddress, namespace: 'default' },
     taskQueue: name,
     listen: '127.0.0.1',
+    gateway: { port: 0, url: null },
     worker: { activities: 50, cachedWorkflows: 300 },
     worldConnections: 20,
     postgresImage: process.env.TRIALBED_POSTGRES_IMAGE ?? 'postgres:18',

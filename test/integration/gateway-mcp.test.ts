@@ -81,15 +81,19 @@ it.each(['legacy', '2026-07-28'] as const)('an MCP client of protocol %s lists t
     const keyed = () => call('add_note', { body: 'two', idempotency_key: 'k' });
     expect((await keyed()).structuredContent).toEqual((await keyed()).structuredContent);
 
+    const named = () => client.value.callTool({ name: 'add_note', arguments: { body: 'three' }, _meta: { 'trialbed/call-id': 'n' } });
+    expect((await named()).structuredContent).toEqual((await named()).structuredContent);
+    await expect(client.value.callTool({ name: 'add_note', arguments: { body: 'x' }, _meta: { 'trialbed/call-id': 5 } })).rejects.toThrow('call id');
+
     const many = await Promise.all(Array.from({ length: 20 }, (_, n) => call('add_note', { body: `many ${n}` })));
     expect(many.map(({ structuredContent }) => structuredContent)).toMatchObject(Array(20).fill({ state: 'committed' }));
     // A second connection is the same agent.
     await using second = asDisposable(await connect(lent, mode));
     expect(await second.value.callTool({ name: 'slow_read', arguments: {} })).toMatchObject({ isError: false, content: [{ text: 'null' }] });
   });
-  expect(trial).toMatchObject({ ending: 'completed', calls: 28 });
-  expect(record.effects).toHaveLength(22);
-  expect(record.operations.map(({ id }) => id)).toEqual(Array.from({ length: 28 }, (_, n) => `op-${n + 1}`));
+  expect(trial).toMatchObject({ ending: 'completed', calls: 29 });
+  expect(record.effects).toHaveLength(23);
+  expect(record.operations.map(({ id }) => id)).toEqual(Array.from({ length: 29 }, (_, n) => `op-${n + 1}`));
   await expect(connect(lent, mode)).rejects.toThrow();
 });
 

@@ -52,6 +52,35 @@ describe('calls through the gateway', () => {
     expect(problem?.code).toBe('budget_exhausted');
   });
 
+  it('far beyond the budget and beyond what waits are refused, told by number, and end the trial', async () => {
+    const trial = await suites.run(rogue(['storm', '2100']), { budget: { calls: 20 } });
+    expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 20 });
+    const { operations, beyondBudget } = await suites.record(trial);
+    expect(operations).toHaveLength(20);
+    expect(beyondBudget).toBeGreaterThan(0);
+  });
+
+  it('are told from what is no call, of which a thousand are borne', async () => {
+    const trial = await suites.run(rogue(['litters']));
+    expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 0 });
+    expect((await suites.record(trial)).problem?.code).toBe('too_many_requests');
+  });
+
+  it('with one call id are one call, whatever the tool takes', async () => {
+    const trial = await suites.run(rogue(['names']));
+    expect(await answerOf(trial)).toEqual([
+      ...Array(3).fill([200, 'op-1', 'committed']),
+      [200, 'op-2', 'committed'],
+      [200, 'op-2', 'committed'],
+      [422, null, 'rejected'],
+      [400, null, 'rejected'],
+      [422, 'op-3', 'rejected'],
+      [422, 'op-3', 'rejected'],
+    ]);
+    expect(trial).toMatchObject({ ending: 'completed', calls: 3 });
+    expect((await suites.record(trial)).effects).toHaveLength(1);
+  });
+
   it('have a status that fits what became of them, and a body of one form', async () => {
     const trial = await suites.run(rogue(['bodies']));
     expect(await answerOf(trial)).toEqual([
@@ -140,6 +169,8 @@ describe('a token', () => {
     const next = await suites.run(rogue(['borrows', file]));
     expect(await answerOf(next)).toEqual([401, 'rejected', 'token_ended']);
     expect(next).toMatchObject({ calls: 0 });
+    // The lender's record was made long before.
+    expect(await testbed.root.store.lateRequests(lender.trial, 1)).toMatchObject([{ detail: expect.stringContaining('POST /tools/add_note') }]);
   });
 
   it('ends with its agent: what comes later is refused and stands in the record as late', async () => {

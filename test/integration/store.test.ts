@@ -416,3 +416,36 @@ describe('calls of models', () => {
     expect(await store.conversation(trial, 1)).toEqual(kept);
   });
 });
+
+describe('the gateway', () => {
+  test('finds a token by its name, and its agent, until it or its attempt has ended', async () => {
+    const { trial } = await batchOf(1);
+    await store.beginAttempt(trial, 1, '2026-03-02T08:00:00Z');
+    const place = { trial, attempt: 1, agent: 'clerk' };
+    const token = { ...place, name: randomUUID(), digest: 'd' };
+    await store.putGatewayToken({ ...token, name: randomUUID() });
+    await store.putGatewayToken(token);
+    expect(await store.gatewayTokenOf(place)).toEqual(token);
+    expect(await store.gatewayToken(token.name)).toEqual({ ...token, ended: false });
+    await store.endGatewayToken(token.name);
+    expect(await store.gatewayTokenOf(place)).toBeNull();
+    expect(await store.gatewayToken(token.name)).toEqual({ ...token, ended: true });
+    const other = { ...place, agent: 'other', name: randomUUID(), digest: 'e' };
+    await store.putGatewayToken(other);
+    await store.beginAttempt(trial, 2, '2026-03-02T08:01:00Z');
+    expect(await store.gatewayToken(other.name)).toMatchObject({ ended: true });
+    expect(await store.gatewayToken('nobody')).toBeNull();
+  });
+
+  test('keeps the operation of a named call, the first one, and a bounded number of late requests', async () => {
+    const { trial } = await batchOf(1);
+    await store.beginAttempt(trial, 1, '2026-03-02T08:00:00Z');
+    await store.putGatewayCall(trial, 1, { id: 'mine', digest: 'd', operation: 'op-1' });
+    await store.putGatewayCall(trial, 1, { id: 'mine', digest: 'd', operation: 'op-2' });
+    expect(await store.gatewayCalls(trial, 1)).toEqual([{ id: 'mine', digest: 'd', operation: 'op-1' }]);
+    for (let n = 1; n <= 102; n++) await store.addLateRequest(trial, 1, `request ${n}`);
+    const late = await store.lateRequests(trial, 1);
+    expect(late).toHaveLength(100);
+    expect(late[0]).toMatchObject({ detail: 'request 1' });
+  });
+});

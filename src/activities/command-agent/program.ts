@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { finished } from 'node:stream/promises';
 import { endGroup, headOf } from '../agent-process.ts';
 import type { TurnEnd } from '../gateway-agent/conversation.ts';
 
@@ -66,9 +67,11 @@ async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOpti
       const how = signalCode ? `was ended by ${signalCode}` : `exited with status ${exitCode}`;
       resolve({ kind: 'failed', code: 'exited', message: `The agent's program ${how}.${printed.text() ? ` It printed: ${printed.text()}` : ''}` });
     };
-    child.once('close', end);
+    // Not the child's own `close`: that waits for the guard's pipe as well, which stays open until the group is ended.
+    const printedAll = Promise.all([child.stdout, child.stderr].map((stream) => stream && finished(stream).catch(() => {})));
     child.once('exit', () => {
       parting = setTimeout(end, PARTING_MS);
+      void printedAll.then(end);
     });
   });
   return Promise.race([exited, flooded, failed]);

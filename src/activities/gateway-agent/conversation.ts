@@ -4,13 +4,13 @@ import type { ToolSchema } from '../../environments/world.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { AgentClock } from '../agent-clock.ts';
 import type { CarryCall } from '../carry-call.ts';
-import type { ConversationEnd } from '../contract.ts';
+import type { AttemptRef, ConversationEnd } from '../contract.ts';
 import { type Answer, answerOf } from './answer.ts';
 
 const MAX_PROBLEM_LENGTH = 4_000;
 
 export interface GatewayAgentOptions {
-  readonly agent: { readonly output: 'text' | 'json'; readonly parameters: JsonObject };
+  readonly agent: { readonly name: string; readonly output: 'text' | 'json'; readonly parameters: JsonObject };
   readonly gateway: Gateway;
   readonly instructions: string;
   /** Tools that the case permits. */
@@ -20,6 +20,8 @@ export interface GatewayAgentOptions {
   readonly budget: { readonly calls: number; readonly wallMs: number };
   readonly signal: AbortSignal;
   readonly carry: CarryCall;
+  /** Which attempt it is. */
+  readonly at: AttemptRef;
   /** Notes what came after the agent's end. */
   readonly late: (detail: string) => Promise<void>;
   /** Stores what was said, before the other side hears it. */
@@ -52,13 +54,14 @@ export type TurnEnd =
  * Whatever takes a turn has ended before this does. @throws the signal's reason, or what a call, the store or a turn threw: the harness's trouble.
  */
 export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTurn): Promise<ConversationEnd> {
-  const { gateway, tools, budget, signal, carry, late } = options;
+  const { agent, at, gateway, tools, budget, signal, carry, late } = options;
   const { promise: ended, resolve: finish, reject: fail } = Promise.withResolvers<ConversationEnd>();
   ended.catch(() => {});
   const stop = new AbortController();
   const clock = new AgentClock(budget.wallMs, () => finish(endingWith('agent_timeout', 'agent_timeout', `The agent used up its ${budget.wallMs} ms.`)));
   let exhausted: ConversationEnd | null = null;
-  const session = gateway.open({
+  const place = { trial: at.trial, attempt: at.attempt, agent: agent.name };
+  const session = await gateway.open(place, {
     tools,
     budget: budget.calls,
     carry,
@@ -79,14 +82,15 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
   const abort = () => fail(signal.reason instanceof Error ? signal.reason : new Error('the conversation was cancelled'));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  const door = { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token: session.token };
+  const door = { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token: session.token ?? '' };
   const turns = takeTurns(options, { take, door, clock, idle: () => session.idle(), signal: stop.signal });
   try {
-    return await Promise.race([ended, turns]);
+    const end = await Promise.race([ended, turns]);
+    return session.beyondBudget > 0 ? { ...end, beyondBudget: session.beyondBudget } : end;
   } finally {
     signal.removeEventListener('abort', abort);
     clock.stop();
-    session.close();
+    await session.close();
     stop.abort();
     // Its processes and connections are gone before anybody hears of the end. What it still has to say changes nothing.
     await turns.catch(() => {});
