@@ -5,10 +5,11 @@ import { callId, operateUpdate } from '../workflows/messages.ts';
 import type { CallOutcome, WorldAttempt } from './contract.ts';
 import { checkCallUnder } from './fault-edge.ts';
 import type { TrialContext } from './trial-context.ts';
+import { ConversationOver } from './user-side.ts';
 
 /**
  * Carries one call of an agent to its outcome. A call of a name that was carried before, by this worker or an earlier one, is the same operation.
- * @throws what the ledger, the store or the workflow's server threw: the harness's trouble.
+ * @throws {ConversationOver} where it ended the conversation; what the ledger, the store or the workflow's server threw: the harness's trouble.
  */
 export type CarryCall = (tool: string, args: unknown, idempotencyKey: string | null, name?: CallName | null) => Promise<CallResult>;
 
@@ -59,6 +60,7 @@ export function callCarrier(
     });
     before = update.catch(() => {});
     const outcome: CallOutcome = await (await update).result();
+    if (outcome.over) throw new ConversationOver(outcome.over);
     const row = outcome.state === 'committed' ? await ledger.read(outcome.operation) : null;
     return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };
   };

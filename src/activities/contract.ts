@@ -1,3 +1,4 @@
+import type { SimulatedUser } from '../domain/conversation/simulated-user.ts';
 import type { CallRange, FaultKind } from '../domain/fault.ts';
 import type { OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
@@ -30,6 +31,8 @@ export interface AttemptPlan {
   readonly rules?: readonly PlannedRule[];
   /** How production words its refusals and its silence. */
   readonly words?: RuntimeWords;
+  /** Who answers the agent. Absent: the user says what the case holds and no more. */
+  readonly user?: SimulatedUser['user'];
 }
 
 /** A rule of the fault schedule as the workflow needs it; its parameters are read by the activity that injects it. */
@@ -59,6 +62,8 @@ export interface ToolPlan {
   readonly ends?: boolean;
   /** It tells how another operation ended, which the door has to know of. */
   readonly looksUp?: boolean;
+  /** It is a question to the simulated user. */
+  readonly asks?: boolean;
 }
 
 /** A call that the edge has checked and written to the world's ledger. */
@@ -82,7 +87,30 @@ export interface CallOutcome {
   readonly operation: string;
   readonly state: ToldState;
   readonly problem: OperationProblem | null;
+  /** The conversation has ended, which the agent is not told: its work is over. */
+  readonly over?: ConversationEnd;
 }
+
+/** Asks for the simulated user's next message: the one with this number, which is due when the agent has said or asked something. */
+export interface UserRequest extends WorldAttempt {
+  readonly turn: number;
+  /** The call by which the agent asks; null: it has given a message that ends its turn. */
+  readonly operation: string | null;
+  /** No message is left in the budget: the user may leave, and say no more. */
+  readonly last: boolean;
+}
+
+/** What the user did. The text lies in the store. */
+export type UserMove =
+  /** `leaves`: they listen no longer. */
+  | { readonly kind: 'said'; readonly leaves: boolean }
+  | { readonly kind: 'left' }
+  /** They would have gone on, beyond the budget. */
+  | { readonly kind: 'over_budget' }
+  | { readonly kind: 'failed'; readonly problem: OperationProblem };
+
+/** What an agent's host is told when its agent has ended a turn: number of the user's message that lies in the store. */
+export type UserTurn = { readonly kind: 'said'; readonly turn: number } | { readonly kind: 'left' } | { readonly kind: 'over'; readonly end: ConversationEnd };
 
 /** The workflow's part of an operation's record: order, position, what was told. */
 export interface OperationNote {
@@ -141,7 +169,7 @@ export type ScriptMove =
   | { readonly kind: 'end'; readonly problem: OperationProblem | null };
 
 export interface ConversationEnd {
-  readonly ending: Extract<Ending, 'completed' | 'agent_error' | 'agent_timeout' | 'budget_exhausted'>;
+  readonly ending: Extract<Ending, 'completed' | 'agent_error' | 'agent_timeout' | 'budget_exhausted' | 'user_error'>;
   readonly problem: OperationProblem | null;
   /** Calls that were asked for beyond the budget before the end; none was sent. Absent: none. */
   readonly beyondBudget?: number;
@@ -183,6 +211,8 @@ export interface TrialActivities {
   provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;
   /** Plays one step of a script, up to the proposal of a call. Idempotent by cursor. */
   advanceScript(request: WorldAttempt & { readonly cursor: ScriptCursor }): Promise<ScriptMove>;
+  /** Lets a scripted user hear and answer. Idempotent by turn. */
+  answerUser(request: UserRequest): Promise<UserMove>;
   /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */
   converse(request: WorldAttempt): Promise<ConversationEnd>;
   /** Runs a proposed call. Never retried by Temporal. */

@@ -1,7 +1,6 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import type { ServiceAccess } from '../domain/agent.ts';
-import type { JsonObject } from '../domain/json.ts';
 import type { World } from '../environments/world.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelClient } from '../models/client.ts';
@@ -17,6 +16,7 @@ import { instructionsOf } from './instructions.ts';
 import { runModuleAgent } from './module-agent/host.ts';
 import type { ActivityServices } from './services.ts';
 import type { TrialContext } from './trial-context.ts';
+import { ConversationOver, userSide } from './user-side.ts';
 import { accessVariables, worldAccess } from './world-access.ts';
 
 const HEARTBEAT_MS = 2_000;
@@ -50,10 +50,8 @@ export async function converse(
   });
   const common = {
     instructions: instructionsOf(context),
-    turns: kase.turns,
+    user: userSide(context, services.store, trial, at),
     signal: cancellationSignal(),
-    said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) =>
-      services.store.addMessage(at.trial, at.attempt, { turn, from, text, data }),
   };
   const throughGateway = {
     ...common,
@@ -92,6 +90,7 @@ export async function converse(
         throw new Error(`agent ${agent.name} has no code of its own`);
     }
   } catch (error) {
+    if (error instanceof ConversationOver) return error.end;
     throw cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
   } finally {
     clearInterval(beat);

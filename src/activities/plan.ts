@@ -25,6 +25,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
       definite: [...(tool.failures ?? []), ...SERVICE_FAILURES, ...INJECTED_FAILURES].filter((code) => tool.effect === 'read' || code !== 'malformed_reply'),
       ...(tool.ends ? { ends: true } : {}),
       ...(tool.builtin === 'lookup' ? { looksUp: true } : {}),
+      ...(tool.builtin === 'ask' ? { asks: true } : {}),
     };
   }
   const { words } = runtimeOf(environment.environment);
@@ -37,6 +38,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
     slowWorld: batch.options.isolation !== 'schema',
     ...(rules.length > 0 && { rules: plannedRules({ rules, environment }) }),
     ...(Object.keys(words).length > 0 && { words }),
+    ...(kase.conversation && { user: kase.conversation.user }),
   };
 }
 

@@ -1,7 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
+import type { Message } from '../domain/record.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { ToolFailure } from '../environments/define.ts';
+import { answerUser, type Conversation } from './answer-user.ts';
 import { operate, WITHOUT_FAULTS } from './operate.ts';
 import { playStep } from './play-script.ts';
 import type { ActivityServices } from './services.ts';
@@ -16,7 +19,9 @@ const LEASE_MS = 10 * 60_000;
 export async function referenceEffects(
   services: ActivityServices,
   request: {
+    /** As the case offers it, and as worlds are made of it. */
     readonly environment: LoadedEnvironment;
+    readonly pack: LoadedEnvironment;
     readonly kase: Case;
     readonly caseHash: string;
     readonly owner: string;
@@ -28,14 +33,24 @@ export async function referenceEffects(
   const known = await services.store.referenceEffects(environment.generation, caseHash);
   if (known) return known;
   const { worlds } = services;
-  const ref = await worlds.provision(environment, { owner: request.owner, workflowId: request.workflowId, isolation: 'schema', leaseMs: LEASE_MS, kase });
+  const ref = await worlds.provision(request.pack, { owner: request.owner, workflowId: request.workflowId, isolation: 'schema', leaseMs: LEASE_MS, kase });
   const world = await worlds.open(ref);
   try {
-    const stage = { world, environment, kase, rules: [], solution: kase.reference, say: async () => {} };
+    const conversation = notStored();
+    const answer = (operation: string | null) =>
+      answerUser(conversation, world, kase, { trial: '', attempt: 1, world: ref, turn: cursor.turn + 1, operation, last: false });
+    const say = (message: Message) => conversation.addMessage('', 1, message);
+    const stage = { world, environment, kase, rules: [], solution: kase.reference, say };
     let cursor = SCRIPT_START;
     for (;;) {
       const move = await playStep(stage, cursor);
       if (move.kind === 'end') break;
+      const asks = move.kind === 'call' && environment.environment.tools.find(({ name }) => name === move.call.tool)?.builtin === 'ask';
+      if (kase.conversation && (asks || move.kind === 'say')) {
+        const { kind } = await answer(move.kind === 'call' ? move.call.id : null);
+        cursor = { ...move.cursor, turn: cursor.turn + (kind === 'said' ? 1 : 0) };
+        continue;
+      }
       cursor = move.cursor;
       if (move.kind === 'say' || move.call.refusal) continue;
       const { id: operation, tool } = move.call;
@@ -51,4 +66,15 @@ export async function referenceEffects(
   } finally {
     await world.release();
   }
+}
+
+/** What the solution and the user say to each other is nobody's result. */
+function notStored(): Conversation {
+  const messages: Message[] = [];
+  return {
+    messages: async () => messages,
+    async addMessage(_trial, _attempt, message) {
+      if (!messages.some((one) => isDeepStrictEqual(one, message))) messages.push(message);
+    },
+  };
 }

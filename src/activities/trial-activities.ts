@@ -4,6 +4,7 @@ import { ToolFailure } from '../environments/define.ts';
 import type { World } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
+import { answerUser } from './answer-user.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
@@ -48,8 +49,8 @@ export function createTrialActivities(services: ActivityServices, options: Conve
     },
 
     async provision({ trial, attempt, leaseMs }) {
-      const { environment, batch, kase, rules } = await contexts.get(trial);
-      const world = await worlds.provision(environment, {
+      const { pack, batch, kase, rules } = await contexts.get(trial);
+      const world = await worlds.provision(pack, {
         owner: ownerOf({ trial, attempt }),
         workflowId: trial,
         isolation: batch.options.isolation,
@@ -68,6 +69,11 @@ export function createTrialActivities(services: ActivityServices, options: Conve
       const world = await worlds.open(ref);
       const say = (message: Parameters<typeof store.addMessage>[2]) => store.addMessage(trial, attempt, message);
       return playStep({ world, environment: context.environment, kase: context.kase, rules: context.rules, solution: solutionOf(context), say }, cursor);
+    },
+
+    async answerUser(request) {
+      const { kase } = await contexts.get(request.trial);
+      return answerUser(store, await worlds.open(request.world), kase, request);
     },
 
     async converse(at) {
@@ -160,6 +166,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const reference = byReference
     ? await referenceEffects(services, {
         environment,
+        pack: context.pack,
         kase,
         caseHash: context.trial.caseHash,
         owner: `${ownerOf(request)}.reference`,

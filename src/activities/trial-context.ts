@@ -2,6 +2,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
 import type { DrawnRule } from '../domain/fault.ts';
+import { offeredBy } from '../environments/runtime-tools.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import type { BatchRow, TrialRow } from '../store/store.ts';
 import { drawRules } from '../suite/draw.ts';
@@ -13,7 +14,10 @@ export interface TrialContext {
   readonly batch: BatchRow;
   readonly kase: Case;
   readonly agent: AgentSpec;
+  /** As the case offers it: see `offeredBy`. */
   readonly environment: LoadedEnvironment;
+  /** As the pack has it; of which worlds are made. */
+  readonly pack: LoadedEnvironment;
   /** Rules of the trial's fault schedule, drawn from the batch's seed; empty without one. */
   readonly rules: readonly DrawnRule[];
 }
@@ -61,6 +65,6 @@ export class TrialContexts {
     if (trial.scheduleHash !== null && !schedule)
       throw ApplicationFailure.nonRetryable(`the fault schedule of trial ${id} is not in the store`, 'TrialMissing');
     const rules = schedule ? drawRules(schedule.schedule, { seed: batch.seed, caseId: trial.caseId, repetition: trial.repetition }) : [];
-    return { trial, batch, kase: kase.kase, agent: agent.spec, environment, rules };
+    return { trial, batch, kase: kase.kase, agent: agent.spec, environment: offeredBy(environment, kase.kase), pack: environment, rules };
   }
 }

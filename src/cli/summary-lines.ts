@@ -13,6 +13,7 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
     `${summary.failed} failed`,
     ...(summary.undetermined > 0 ? [`${summary.undetermined} undetermined`] : []),
     ...(summary.infraErrors > 0 ? [`${summary.infraErrors} infrastructure errors (not scored)`] : []),
+    ...(summary.userErrors ? [`${summary.userErrors} faults of the simulated user (not scored)`] : []),
     ...(summary.cancelled > 0 ? [`${summary.cancelled} cancelled`] : []),
   ];
   lines.push(...scheduleLines(summary, columns, paint));
@@ -36,7 +37,7 @@ function scheduleLines({ schedules = [] }: BatchSummary, columns: number, paint:
 function gateLine(summary: BatchSummary, paint: Paint): string {
   if (summary.gate === 'met') return paint('green', 'gate met');
   if (summary.gate === 'not_met') return paint('red', 'gate not met');
-  return paint('yellow', 'gate not judged: infrastructure errors');
+  return paint('yellow', summary.infraErrors > 0 ? 'gate not judged: infrastructure errors' : 'gate not judged: the simulated user failed');
 }
 
 function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Paint): string[] {
@@ -46,6 +47,7 @@ function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Pa
     fail: 'red',
     undetermined: 'yellow',
     infra: 'yellow',
+    user: 'yellow',
     cancelled: 'dim',
   };
   const table = rows.map((row): TableCell[] => [

@@ -47,7 +47,7 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
   const state = summary ? trialState(summary) : null;
   const counting = attempts.find((attempt) => attempt.counts);
   const problem = counting?.problem ?? record?.problem ?? null;
-  const stands = state === null ? `in phase ${trial.phase}` : state === 'infra' ? 'not scored' : state;
+  const stands = state === null ? `in phase ${trial.phase}` : state === 'infra' || state === 'user' ? 'not scored' : state;
   const facts: [string, string | null][] = [
     ['trial', trial.id],
     ['batch', trial.batch],

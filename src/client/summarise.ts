@@ -9,6 +9,7 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
   const summaries = await currentSummaries(store, batch.id);
   const count = (test: (summary: TrialSummary) => boolean) => summaries.filter(test).length;
   const infraErrors = count((summary) => summary.ending === 'infra_error');
+  const userErrors = count((summary) => summary.ending === 'user_error');
   const passed = count((summary) => summary.pass === 'pass');
   const cancelled = count((summary) => summary.ending === 'cancelled');
   let made = 0;
@@ -20,9 +21,10 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     trials: rows.length,
     passed,
     failed: count((summary) => summary.pass === 'fail'),
-    undetermined: count((summary) => summary.pass === 'undetermined'),
+    undetermined: count((summary) => summary.pass === 'undetermined' && summary.ending !== 'user_error'),
     infraErrors,
     cancelled,
+    ...(userErrors > 0 && { userErrors }),
     gate: 'not_met',
     seconds: Math.round(seconds * 10) / 10,
     worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased },

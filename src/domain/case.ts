@@ -1,5 +1,6 @@
-import type { Json, JsonObject } from './json.ts';
+import type { SimulatedUser } from './conversation/simulated-user.ts';
 import type { RowChange } from './effect.ts';
+import type { Json, JsonObject } from './json.ts';
 
 /**
  * How a value is compared. A plain JSON value means equal after normalisation (numbers by value, times by instant, text by Unicode NFC, null only to null).
@@ -125,7 +126,7 @@ export interface Budget {
   readonly calls: number;
   /** Wall time of the agent's part, milliseconds. */
   readonly wallMs: number;
-  /** Turns of the conversation. */
+  /** Messages of the user, answers to questions included. */
   readonly turns: number;
 }
 
@@ -194,6 +195,8 @@ export interface Case {
   readonly tags: readonly string[];
   /** The user's messages. The first is the request; a single request is a conversation of one turn. */
   readonly turns: readonly string[];
+  /** Who says everything after the first message. Absent: the user says what is in `turns` and no more. */
+  readonly conversation?: SimulatedUser;
   readonly permission: PermissionContext;
   /** World time at the start, ISO 8601 with offset. */
   readonly clock: string;

@@ -12,6 +12,8 @@ export interface Message {
   readonly text: string;
   /** The agent's structured answer, where it gave one. */
   readonly data?: JsonObject | null;
+  /** Of a question that was asked by a tool, and of its answer: the operation. */
+  readonly operation?: string;
   /** The member of a team that said it; absent where the agent is no team, and of the user. */
   readonly actor?: string;
 }

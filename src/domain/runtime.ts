@@ -1,3 +1,5 @@
+import { ASK_TOOL } from './conversation/simulated-user.ts';
+
 /**
  * How tools behave in production: what the agent meets in a trial, and no more help than that. Declared by a pack, stated in record and report.
  * Seconds are seconds of the world's clock.
@@ -19,6 +21,8 @@ export interface ProductionRuntime {
   readonly lookup: string | null;
   /** Name of the tool by which the agent waits on the world's clock; null where production has none. */
   readonly wait: string | null;
+  /** Name of the tool by which the agent asks the user; null where it can only answer. There only in cases with a simulated user. Absent in records of before there was one. */
+  readonly ask?: string | null;
 }
 
 export interface RuntimeWords {
@@ -28,5 +32,5 @@ export interface RuntimeWords {
   readonly unavailable?: string;
 }
 
-/** What holds where a pack declares nothing: no tries of its own, no look-up, no waiting. */
-export const DEFAULT_RUNTIME: ProductionRuntime = { timeoutSeconds: 30, retries: null, words: {}, lookup: null, wait: null };
+/** What holds where a pack declares nothing: no tries of its own, no look-up, no waiting. The user may be asked by `ask_user`. */
+export const DEFAULT_RUNTIME: ProductionRuntime = { timeoutSeconds: 30, retries: null, words: {}, lookup: null, wait: null, ask: ASK_TOOL };

@@ -47,7 +47,9 @@ export interface BatchSummary {
   readonly undetermined: number;
   readonly infraErrors: number;
   readonly cancelled: number;
-  /** Whether the gate was met: every scored trial passed unless `--gate` says otherwise, and infrastructure errors stay below their limit. */
+  /** Trials whose simulated user failed: neither passed nor failed, and not among the undetermined ones. Absent: none. */
+  readonly userErrors?: number;
+  /** Whether the gate was met: every scored trial passed unless `--gate` says otherwise, and no trial is missing by an infrastructure error or a fault of the simulated user. */
   readonly gate: 'met' | 'not_met' | 'infrastructure';
   readonly seconds: number;
   readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number };

@@ -80,7 +80,7 @@ export interface EnvironmentDefinition {
   /** Text that the agent is told: a file, or the text. */
   readonly policy?: FileSource | { readonly text: string };
   readonly permissions?: PermissionModel;
-  /** How the tools behave in production; what is not named is as `DEFAULT_RUNTIME` has it: no tries of its own, no look-up, no waiting. */
+  /** How the tools behave in production; what is not named is as `DEFAULT_RUNTIME` has it: no tries of its own, no look-up, no waiting, `ask_user`. */
   readonly runtime?: Partial<ProductionRuntime>;
   /**
    * Files and folders whose content can change a result, beside those named above; part of the generation.
@@ -158,7 +158,7 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
   /** Handing over ends the agent's work: once a call is committed, later calls are refused (`conversation_ended`). Default false. */
   readonly ends?: boolean;
   /** Set by the harness alone, for the tools of the production runtime. */
-  readonly builtin?: 'lookup' | 'wait';
+  readonly builtin?: 'lookup' | 'wait' | 'ask';
   /** Start-to-close, milliseconds; default 60,000. In a trial a time-out that no fault injected is the harness's trouble, so it is generous. */
   readonly timeoutMs?: number;
   readonly run: (args: z.output<I>, context: ToolContext) => Promise<z.input<R>>;

@@ -15,11 +15,13 @@ export interface Cell {
   readonly failed: number;
   readonly undetermined: number;
   readonly infraErrors: number;
+  /** The simulated user failed. */
+  readonly userErrors: number;
   readonly cancelled: number;
 }
 
-/** How a cell stands: the worst of what was scored; `infra` or `cancelled` only where nothing was scored. */
-export type CellState = 'pass' | 'fail' | 'undetermined' | 'infra' | 'cancelled';
+/** How a cell stands: the worst of what was scored; `infra`, `user` (the simulated user failed) or `cancelled` only where nothing was scored. */
+export type CellState = 'pass' | 'fail' | 'undetermined' | 'infra' | 'user' | 'cancelled';
 
 /** Counts trials by case, schedule and agent. */
 export function matrix(trials: readonly TrialSummary[]): Matrix {
@@ -42,7 +44,7 @@ export function cellState(cell: Cell): CellState {
   if (cell.failed > 0) return 'fail';
   if (cell.undetermined > 0) return 'undetermined';
   if (cell.passed > 0) return 'pass';
-  return cell.infraErrors > 0 ? 'infra' : 'cancelled';
+  return cell.infraErrors > 0 ? 'infra' : cell.userErrors > 0 ? 'user' : 'cancelled';
 }
 
 /** A cell in a few characters: `pass`, `2/3 pass, 1 infra`. What was not scored is named, never counted as passed or failed. */
@@ -51,6 +53,7 @@ export function cellText(cell: Cell): string {
   const notes = [
     cell.undetermined > 0 && cell.trials > 1 ? `${cell.undetermined} undetermined` : null,
     cell.infraErrors > 0 ? (cell.infraErrors === 1 && cell.trials === 1 ? 'infra error' : `${cell.infraErrors} infra`) : null,
+    cell.userErrors > 0 ? (cell.userErrors === 1 && cell.trials === 1 ? 'user error' : `${cell.userErrors} user errors`) : null,
     cell.cancelled > 0 ? (cell.trials === 1 ? 'cancelled' : `${cell.cancelled} cancelled`) : null,
   ].filter((note) => note !== null);
   if (scored === 0) return notes.join(', ');
@@ -61,11 +64,12 @@ export function cellText(cell: Cell): string {
 /** What became of a trial, in one word. */
 export function trialState(trial: TrialSummary): CellState {
   if (trial.ending === 'infra_error') return 'infra';
+  if (trial.ending === 'user_error') return 'user';
   if (trial.ending === 'cancelled') return 'cancelled';
   return trial.pass ?? 'undetermined';
 }
 
-const EMPTY: Cell = { trials: 0, passed: 0, failed: 0, undetermined: 0, infraErrors: 0, cancelled: 0 };
+const EMPTY: Cell = { trials: 0, passed: 0, failed: 0, undetermined: 0, infraErrors: 0, userErrors: 0, cancelled: 0 };
 
 function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
   const value = map.get(key) ?? make();
@@ -81,6 +85,7 @@ function add(cell: Cell, trial: TrialSummary): Cell {
     failed: cell.failed + (state === 'fail' ? 1 : 0),
     undetermined: cell.undetermined + (state === 'undetermined' ? 1 : 0),
     infraErrors: cell.infraErrors + (state === 'infra' ? 1 : 0),
+    userErrors: cell.userErrors + (state === 'user' ? 1 : 0),
     cancelled: cell.cancelled + (state === 'cancelled' ? 1 : 0),
   };
 }

@@ -8,7 +8,7 @@ import { evidenceText } from './plain-text.ts';
 import { type Cell, cellState, cellText, matrix, trialState } from './matrix.ts';
 
 /**
- * A batch as Markdown: summary, matrix of cases and agents, fault schedules, failures with their evidence, what could not be decided, infrastructure errors apart, and what
+ * A batch as Markdown: summary, matrix of cases and agents, fault schedules, failures with their evidence, what could not be decided, infrastructure errors and faults of simulated users apart, and what
  * was checked. At most about 60,000 characters, the size of a comment on a pull request: beyond it failures are listed without evidence, then counted.
  */
 export function reportMarkdown(data: ReportData): string {
@@ -22,6 +22,7 @@ export function reportMarkdown(data: ReportData): string {
     section('Failures', trialList(of('fail'), budget)),
     section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
     section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),
+    section('Faults of the simulated user', trialList(of('user'), budget, 'No doing of the agent. Not scored: neither passed nor failed.')),
     section('Cancelled', trialList(of('cancelled'), budget)),
     section('What was checked', checked(data)),
   ]
@@ -38,16 +39,28 @@ const VALUE_CHARACTERS = 1_500;
 const INLINE_CHARACTERS = 100;
 const DETAIL_CHARACTERS = 600;
 const GATE = { met: 'gate met', not_met: 'gate not met', infrastructure: 'gate not judged: infrastructure errors' } as const;
+const USER_FAILED = 'gate not judged: the simulated user failed';
 
 function heading({ summary }: ReportData): string {
   const scored = summary.passed + summary.failed + summary.undetermined;
-  return `# ${mdText(summary.suite)}: ${summary.passed} of ${scored} passed, ${GATE[summary.gate]}`;
+  return `# ${mdText(summary.suite)}: ${summary.passed} of ${scored} passed, ${summary.gate === 'infrastructure' && summary.infraErrors === 0 ? USER_FAILED : GATE[summary.gate]}`;
 }
 
 function counts({ batch, summary }: ReportData): string {
+  const { trials, passed, failed, undetermined, infraErrors, userErrors = 0, cancelled, seconds } = summary;
+  const columns: readonly (readonly [string, number])[] = [
+    ['trials', trials],
+    ['passed', passed],
+    ['failed', failed],
+    ['undetermined', undetermined],
+    ['infrastructure errors', infraErrors],
+    ...(userErrors > 0 ? [['faults of the simulated user', userErrors] as const] : []),
+    ['cancelled', cancelled],
+    ['seconds', Math.round(seconds)],
+  ];
   const table = mdTable(
-    ['trials', 'passed', 'failed', 'undetermined', 'infrastructure errors', 'cancelled', 'seconds'],
-    [[summary.trials, summary.passed, summary.failed, summary.undetermined, summary.infraErrors, summary.cancelled, Math.round(summary.seconds)].map(String)],
+    columns.map(([name]) => name),
+    [columns.map(([, value]) => String(value))],
   );
   return `Batch ${mdCode(batch.id)}, ${mdText(batch.createdAt)}\n\n${table}`;
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Budget, Case, PermissionContext } from '../domain/case.ts';
+import { SIMULATED_TURNS } from '../domain/conversation/simulated-user.ts';
 import { type CaseFile, caseSchema } from './case-schema.ts';
 import { checkSolution } from './check-solution.ts';
 import { caseHash } from './identity.ts';
@@ -21,7 +22,12 @@ const SOURCES = new WeakMap<LoadedCase, YamlFile>();
 export async function loadCase(file: string, defaults: CaseDefaults): Promise<LoadedCase> {
   const source = await readYaml(file);
   const written = check(caseSchema, source);
-  const problems = [...checkNames(source, written), ...checkSolution(source, ['reference'], written.reference), ...checkComplete(source, written, defaults)];
+  const problems = [
+    ...checkNames(source, written),
+    ...checkSolution(source, ['reference'], written.reference),
+    ...checkTurns(source, written, defaults),
+    ...checkComplete(source, written, defaults),
+  ];
   if (problems.length > 0) throw new SuiteFileError(inOrder(problems));
   const kase = caseOf(basename(file, '.yaml'), written, defaults);
   const loaded: LoadedCase = { kase, file, hash: caseHash(kase), lineOf: (path) => source.at(writtenPath(pathOf(path), written)).line };
@@ -43,6 +49,7 @@ function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
     kind: written.kind,
     tags: written.tags ?? [],
     turns,
+    ...(written.conversation && { conversation: written.conversation }),
     permission: permissionOf(written, defaults),
     clock: written.clock ?? defaults.clock ?? '',
     timezone: written.timezone ?? defaults.timezone ?? 'UTC',
@@ -69,7 +76,27 @@ function permissionOf(written: CaseFile, defaults: CaseDefaults): PermissionCont
 
 function budgetOf(written: CaseFile, defaults: CaseDefaults, turns: number): Budget {
   const budget = { ...defaults.budget, ...written.budget };
-  return { calls: budget.calls ?? CALLS, wallMs: budget.wall ?? WALL_MS, turns: budget.turns ?? turns };
+  // What is written down is said, whatever a suite's limit of turns is.
+  const limit = written.conversation ? (budget.turns ?? SIMULATED_TURNS) : Math.max(budget.turns ?? turns, turns);
+  return { calls: budget.calls ?? CALLS, wallMs: budget.wall ?? WALL_MS, turns: limit };
+}
+
+/** A simulated user's turns are Updates of the workflow, as calls are, and an attempt that is repeated adds its own. */
+const MAX_SIMULATED_TURNS = 200;
+
+/** The limit of turns, and the messages that are there. */
+function checkTurns(source: YamlFile, written: CaseFile, defaults: CaseDefaults): FileProblem[] {
+  const own = written.budget?.turns;
+  if (written.conversation) {
+    const limit = own ?? defaults.budget?.turns ?? 0;
+    const at = own === undefined ? ['conversation'] : ['budget', 'turns'];
+    const where = own === undefined ? 'budget.turns of suite.yaml: ' : '';
+    return limit > MAX_SIMULATED_TURNS ? [problemAt(source, at, `${where}expected at most ${MAX_SIMULATED_TURNS} with a simulated user, found ${limit}`)] : [];
+  }
+  const turns = written.turns?.length ?? 1;
+  return own !== undefined && turns > own
+    ? [problemAt(source, ['budget', 'turns'], `expected at least ${turns}, as many as the case has messages of the user, found ${own}`)]
+    : [];
 }
 
 /** What neither the case nor its suite says. */

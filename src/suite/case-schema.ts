@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../domain/case.ts';
+import { conversationSchema } from './conversation-schema.ts';
 import { columns, effectPattern, textRule } from './matcher-schema.ts';
 import { duration, instant, jsonObject, stepName, text, zone } from './values.ts';
 
@@ -10,7 +11,12 @@ const MAX_CALLS = 1_500;
 export const budget = z.strictObject({
   calls: z.int().min(0).max(MAX_CALLS).meta({ description: 'Tool calls, refused ones included. At most 1,500. Default 30.' }).optional(),
   wall: duration.meta({ description: "Time for the agent's part, such as 60s or 5m. Default 5m." }).optional(),
-  turns: z.int().min(1).max(1000).meta({ description: 'Turns of the conversation. Default: as many as the case has messages.' }).optional(),
+  turns: z
+    .int()
+    .min(1)
+    .max(1000)
+    .meta({ description: 'Messages of the user, answers to ask_user included. Default: as many as the case has; 20 with a simulated user.' })
+    .optional(),
 });
 
 /** Who the agent acts for. */
@@ -209,6 +215,11 @@ export const caseSchema = z
     tags: z.array(text).meta({ description: 'Tags by which cases are chosen.' }).optional(),
     request: text.meta({ description: 'The user\'s message. For a conversation write "turns" instead.' }).optional(),
     turns: z.array(text).min(1).meta({ description: "The user's messages, one for each turn." }).optional(),
+    conversation: conversationSchema
+      .meta({
+        description: 'A simulated user who answers the agent; their first message is "request". Without it the user says what is written here and no more.',
+      })
+      .optional(),
     user: user.meta({ description: 'Who the agent acts for, and what it may do. Keys that are not named are those of suite.yaml.' }).optional(),
     clock: instant.meta({ description: 'Time in the world at the start, with its offset.' }).optional(),
     timezone: zone.meta({ description: 'Time zone of the world, by its IANA name. Default: UTC.' }).optional(),
@@ -230,6 +241,13 @@ export const caseSchema = z
   .superRefine((kase, context) => {
     if ((kase.request === undefined) === (kase.turns === undefined)) {
       context.addIssue({ code: 'custom', path: kase.request === undefined ? [] : ['turns'], message: 'expected either "request" or "turns"' });
+    }
+    if (kase.turns !== undefined && kase.conversation !== undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['turns'],
+        message: 'expected "request": with "conversation" the simulated user says everything after the first message',
+      });
     }
     if (kase.expect?.outcomes === undefined && kase.expects_nothing !== true) {
       context.addIssue({

@@ -5,7 +5,7 @@ import { argumentNames, type CheckedTool } from './check-arguments.ts';
 import { stepProblems, toolProblems } from './check-steps.ts';
 import { servicesOf } from './check-schedules.ts';
 import { changeProblems, columnsAt, type KnownTables, tableProblems } from './check-tables.ts';
-import { inOrder, unknownName } from './issues.ts';
+import { inOrder, problemAt, unknownName } from './issues.ts';
 import type { FileProblem, LoadedAgent, LoadedCase, Suite } from './suite.ts';
 import type { Path, YamlFile } from './yaml-file.ts';
 
@@ -43,8 +43,20 @@ function checkCase(loaded: LoadedCase, facts: EnvironmentFacts): readonly FilePr
     ...checkPermission(source, kase, facts),
     ...checkConstraints(source, kase, facts),
     ...stepProblems(source, ['reference', 'steps'], kase.reference.steps, facts.environment.tools),
+    ...askProblems(source, kase, facts),
     ...checkTables(source, kase, facts),
   ]);
+}
+
+/** Questions of a reference where nobody is there to answer. */
+function askProblems(source: YamlFile, kase: Case, { environment }: EnvironmentFacts): readonly FileProblem[] {
+  const ask = environment.tools.find(({ builtin }) => builtin === 'ask')?.name;
+  if (kase.conversation || ask === undefined) return [];
+  return kase.reference.steps.flatMap((step, index) =>
+    'call' in step && step.call === ask && step.invalid !== true
+      ? [problemAt(source, ['reference', 'steps', index, 'call'], `nobody answers ${ask} in this case; give it a simulated user with "conversation"`)]
+      : [],
+  );
 }
 
 function checkPermission(source: YamlFile, { permission }: Case, facts: EnvironmentFacts): readonly FileProblem[] {

@@ -8,7 +8,7 @@ import type { FileProblem } from './suite.ts';
 import type { Path, YamlFile } from './yaml-file.ts';
 
 /** What the checks need to know of a tool. */
-export type CheckedTool = Pick<Tool, 'name' | 'input' | 'idempotent'>;
+export type CheckedTool = Pick<Tool, 'name' | 'input' | 'idempotent' | 'builtin'>;
 
 /**
  * Arguments of a call in a file against the tool's schema, as the door checks them. What a reference such as `${order.total}` will be is not known

@@ -61,6 +61,8 @@ function toolRuleProblems(
   environment: ScheduleFacts['environment'],
 ): readonly FileProblem[] {
   const problems: FileProblem[] = [];
+  if (tool.builtin === 'ask')
+    return [problemAt(source, [...at, 'on'], `${tool.name} asks the simulated user, who is no system that can fail; hit another tool`)];
   const known = argumentNames(tool);
   const unknown = (path: Path, name: string) => {
     if (known !== null && !known.includes(name)) problems.push(unknownName(source, path, `argument of ${tool.name}`, name, known));

@@ -17,6 +17,15 @@ export const textRule = z
   .refine((rule) => rule.says !== undefined || rule.not_says !== undefined, 'expected "says" or "not_says"')
   .transform((rule) => rule as TextRule);
 
+/** A pattern that can be read, with flag `u`. */
+export const regularExpression = z.string().superRefine((pattern, context) => {
+  try {
+    new RegExp(pattern, 'u');
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: `expected a regular expression: ${error instanceof Error ? error.message : String(error)}` });
+  }
+});
+
 const bound = z.union([z.number(), z.string()]);
 
 const operators = {
@@ -24,15 +33,7 @@ const operators = {
   one_of: z.strictObject({ one_of: z.array(json).min(1) }),
   not: z.strictObject({ not: json }),
   range: z.strictObject({ gte: bound.optional(), lte: bound.optional(), gt: bound.optional(), lt: bound.optional() }),
-  matches: z.strictObject({
-    matches: z.string().superRefine((pattern, context) => {
-      try {
-        new RegExp(pattern, 'u');
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: `expected a regular expression: ${error instanceof Error ? error.message : String(error)}` });
-      }
-    }),
-  }),
+  matches: z.strictObject({ matches: regularExpression }),
 };
 
 const OPERATOR_OF: { readonly [key: string]: z.ZodType } = {

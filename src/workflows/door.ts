@@ -26,6 +26,8 @@ export interface DoorOptions {
   readonly dispatch: (dispatch: Dispatch) => Promise<OperationOutcome<OperateResult | null>>;
   readonly rules?: readonly PlannedRule[];
   readonly words?: RuntimeWords;
+  /** Why a question to the user is beyond the budget; null: it is not. Absent: there is nobody to ask. */
+  readonly refuseQuestion?: () => OperationProblem | null;
   /** A call changed its state; for the operator's view. */
   readonly onChange?: () => void;
 }
@@ -166,8 +168,13 @@ export class Door {
       return rejected('invalid_args', contract?.contract ?? `The arguments are not those of ${call.tool}.`, contract ?? undefined);
     }
     const revoked = this.schedule.revoked(call, position);
-    if (revoked === null) return null;
+    if (revoked === null) return this.overTurns(tool);
     return { ...this.denied({ code: 'permission_revoked', message: `The permission to call ${call.tool} has been revoked.` }, call.tool), rule: revoked };
+  }
+
+  private overTurns(tool: ToolPlan): Refusal | null {
+    const problem = tool.asks ? (this.options.refuseQuestion?.() ?? null) : null;
+    return problem && { state: 'rejected', problem };
   }
 
   private denied(problem: OperationProblem, tool: string): Refusal {

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineUpdate } from '@temporalio/workflow';
-import type { CallOutcome, CallRef } from '../activities/contract.ts';
+import type { CallOutcome, CallRef, UserTurn } from '../activities/contract.ts';
 import type { TrialPhase } from '../domain/trial.ts';
 
 /**
@@ -8,6 +8,14 @@ import type { TrialPhase } from '../domain/trial.ts';
  * repeated request is one call.
  */
 export const operateUpdate = defineUpdate<CallOutcome, [call: CallRef, attempt: number]>('operate');
+
+/** The agent of an attempt has ended a turn, and the simulated user is to go on. The Update's id is that of {@link turnId}, so that a repeated request is one turn. */
+export const hearUpdate = defineUpdate<UserTurn, [attempt: number]>('hear');
+
+/** `turn`: how many the agent has ended, this one included. */
+export function turnId(attempt: number, turn: number): string {
+  return `${attempt}.turn-${turn}`;
+}
 
 /** Id of a call's Update: one workflow carries all attempts of a trial, and each of them counts its operations from 1. */
 export function callId(attempt: number, operation: string): string {

@@ -12,14 +12,15 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, ScriptCursor, TrialActivities, WorldAttempt } from '../activities/contract.ts';
+import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, ScriptCursor, TrialActivities, UserTurn, WorldAttempt } from '../activities/contract.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { detailsText } from './details.ts';
 import { dispatchCall } from './dispatch.ts';
 import { Door } from './door.ts';
-import { conversationQueue, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
+import { Dialogue } from './dialogue.ts';
+import { conversationQueue, hearUpdate, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
@@ -47,6 +48,7 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   const run = new TrialRun(input);
   setHandler(statusQuery, () => run.status());
   setHandler(operateUpdate, (call, attempt) => run.call(call, attempt));
+  setHandler(hearUpdate, (attempt) => run.hear(attempt));
   for (let attempt = input.firstAttempt; ; attempt++) {
     const summary = await run.attempt(attempt);
     const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
@@ -80,6 +82,8 @@ class TrialRun {
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
   private door: Door | null = null;
+  /** Of a case with a simulated user. */
+  private dialogue: Dialogue | null = null;
 
   constructor(input: TrialInput) {
     this.input = input;
@@ -95,13 +99,22 @@ class TrialRun {
     if (!this.door || attempt !== this.current.attempt) {
       return { operation: call.id, state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
     }
-    return this.door.call(call);
+    const outcome = await this.door.call(call);
+    const over = this.dialogue?.over;
+    return over ? { ...outcome, over } : outcome;
+  }
+
+  /** An agent outside the workflow has ended a turn. */
+  async hear(attempt: number): Promise<UserTurn> {
+    if (!this.dialogue || attempt !== this.current.attempt) return { kind: 'left' };
+    return this.dialogue.next();
   }
 
   async attempt(attempt: number): Promise<TrialSummary> {
     const ref = { trial: this.input.trial, attempt };
     this.current = ref;
     this.door = null;
+    this.dialogue = null;
     const startedAt = Date.now();
     let ending: Ending = 'infra_error';
     let end: ConversationEnd | null = null;
@@ -181,18 +194,21 @@ class TrialRun {
   }
 
   private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+    const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => short.answerUser({ ...at, ...request }) }) : null;
+    this.dialogue = dialogue;
     const door = new Door({
       tools: plan.tools,
       budget: plan.budget.calls,
       rules: plan.rules ?? [],
       words: plan.words ?? {},
-      dispatch: (dispatch) => dispatchCall(at, dispatch),
+      dispatch: (dispatch) => (dialogue && dispatch.tool.asks ? dialogue.ask(dispatch.call.id) : dispatchCall(at, dispatch)),
+      ...(dialogue && { refuseQuestion: () => dialogue.refusal() }),
       onChange: () => this.show(null),
     });
     this.door = door;
-    const end = plan.agent === 'script' ? await playScript(door, at) : await converse(plan, at);
+    const end = plan.agent === 'script' ? await playScript(door, dialogue, at) : await converse(plan, at);
     if (door.broken) throw door.broken;
-    return end;
+    return dialogue?.over ?? end;
   }
 
   private async enter(phase: TrialPhase): Promise<void> {
@@ -210,17 +226,26 @@ class TrialRun {
   }
 }
 
-async function playScript(door: Door, at: WorldAttempt): Promise<ConversationEnd> {
+async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttempt): Promise<ConversationEnd> {
   let cursor: ScriptCursor = { step: 0, turn: 1, calls: 0, replays: {} };
   for (;;) {
     const move = await short.advanceScript({ ...at, cursor });
     if (move.kind === 'end') return move.problem ? { ending: 'agent_error', problem: move.problem } : { ending: 'completed', problem: null };
     cursor = move.cursor;
-    if (move.kind === 'say') continue;
+    if (move.kind === 'say') {
+      if (!dialogue) continue;
+      const turn = await dialogue.next();
+      if (turn.kind === 'over') return turn.end;
+      // What a script says to a user who has left is said nevertheless, as with one who has no more to say.
+      cursor = { ...cursor, turn: dialogue.turns };
+      continue;
+    }
     const { problem, operation } = await door.call(move.call);
     // Answered by an earlier call with the same key: later steps read that one's result.
     if (operation !== move.call.id) cursor = { ...cursor, replays: { ...cursor.replays, [move.call.id]: operation } };
     if (door.exhausted) return { ending: 'budget_exhausted', problem };
+    if (dialogue?.over) return dialogue.over;
+    if (dialogue) cursor = { ...cursor, turn: dialogue.turns };
     if (door.broken) throw door.broken;
   }
 }

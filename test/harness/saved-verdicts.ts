@@ -54,7 +54,7 @@ function variantsOf(record: TrialRecord): { readonly [variant: string]: TrialRec
     'as it was': record,
     'nothing said': { ...record, messages: messages.filter((message) => message.from === 'user') },
     'nothing done': { ...record, effects: [], operations: operations.filter((operation) => operation.effect === 'read') },
-    'cut short': { ...record, ending: 'user_error', problem: { code: 'user', message: 'The user was silent.' } },
+    'cut short': { ...record, ending: 'cassette_miss', problem: { code: 'cassette', message: 'No such reply was recorded.' } },
     ...(write < 0
       ? {}
       : {

@@ -319,10 +319,20 @@ describe('endings', () => {
     expect(verdict(one([REFUND]), { ending }).pass).toBe('fail');
   });
 
-  it.each(['user_error', 'cassette_miss'] as const)('%s leaves what is missing undetermined, and what is forbidden failed', (ending) => {
+  it('cassette_miss leaves what is missing undetermined, and what is forbidden failed', () => {
+    const ending = 'cassette_miss';
     expect(verdict(one([REFUND]), { ending }).pass).toBe('undetermined');
     expect(verdict(one([REFUND]), { ending, effects: [refund(1)] })).toMatchObject({ pass: 'undetermined', reached: null });
     expect(verdict({}, { ending, effects: [refund(1)] }).pass).toBe('fail');
+  });
+
+  it('user_error is never passed or failed, whatever is missing, there, or said', () => {
+    const ending = 'user_error';
+    expect(verdict(one([REFUND]), { ending }).pass).toBe('undetermined');
+    expect(verdict(one([REFUND]), { ending, effects: [refund(1)] })).toMatchObject({ pass: 'undetermined', reached: null });
+    const forbidden = verdict({}, { ending, effects: [refund(1)] });
+    expect(forbidden).toMatchObject({ pass: 'undetermined', effects: { judgement: 'undetermined' } });
+    expect(codes(forbidden)).toContain('forbidden_effect');
   });
 
   it('an operation of which nobody knows leaves the outcome undetermined', () => {

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../domain/json.ts';
+import type { Message } from '../../domain/record.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { ToolSchema } from '../../environments/world.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
 import { AgentClock } from '../agent-clock.ts';
 import type { CarryCall } from '../carry-call.ts';
 import type { AttemptRef, ConversationEnd } from '../contract.ts';
-import { type Answer, answerOf } from './answer.ts';
+import type { UserSide } from '../user-side.ts';
+import { answerOf } from './answer.ts';
 
 const MAX_PROBLEM_LENGTH = 4_000;
 
@@ -15,8 +17,7 @@ export interface GatewayAgentOptions {
   readonly instructions: string;
   /** Tools that the case permits. */
   readonly tools: readonly ToolSchema[];
-  /** The user's messages, in order. */
-  readonly turns: readonly string[];
+  readonly user: UserSide;
   readonly budget: { readonly calls: number; readonly wallMs: number };
   readonly signal: AbortSignal;
   readonly carry: CarryCall;
@@ -24,8 +25,6 @@ export interface GatewayAgentOptions {
   readonly at: AttemptRef;
   /** Notes what came after the agent's end. */
   readonly late: (detail: string) => Promise<void>;
-  /** Stores what was said, before the other side hears it. */
-  readonly said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) => Promise<void>;
 }
 
 /** Has the agent take one turn: the way of its kind. @throws the harness's trouble, such as an agent that is not there. */
@@ -103,12 +102,10 @@ interface Means extends Pick<Turn, 'door' | 'signal'> {
   readonly idle: () => Promise<void>;
 }
 
-async function takeTurns({ agent, instructions, turns, said }: GatewayAgentOptions, { take, door, clock, idle, signal }: Means): Promise<ConversationEnd> {
-  const messages: JsonObject[] = [];
-  for (const [index, text] of turns.entries()) {
-    const turn = index + 1;
-    await said(turn, 'user', text, null);
-    messages.push({ turn, from: 'user', text });
+async function takeTurns({ agent, instructions, user }: GatewayAgentOptions, { take, door, clock, idle, signal }: Means): Promise<ConversationEnd> {
+  for (let message = await user.next(); message !== null; message = await user.next()) {
+    const { turn, text } = message;
+    const messages = (await user.messages()).map(heard);
     clock.release();
     const end = await take({ document: { turn, text, instructions, parameters: agent.parameters, messages }, door, signal, clock });
     clock.hold();
@@ -121,14 +118,15 @@ async function takeTurns({ agent, instructions, turns, said }: GatewayAgentOptio
     // Calls that the agent did not wait for are still carried out.
     await idle();
     if (signal.aborted) break;
-    await say(answer, turn);
+    await user.tell(answer.text, answer.data);
+    if (answer.end) break;
   }
   return { ending: 'completed', problem: null };
+}
 
-  async function say({ text, data }: Answer, turn: number): Promise<void> {
-    await said(turn, 'agent', text, data);
-    messages.push({ turn, from: 'agent', text, ...(data && { data }) });
-  }
+/** A message as an agent reads it. */
+function heard({ turn, from, text, data, operation }: Message): JsonObject {
+  return { turn, from, text, ...(data && { data }), ...(operation !== undefined && { operation }) };
 }
 
 function endingWith(ending: ConversationEnd['ending'], code: string, message: string): ConversationEnd {

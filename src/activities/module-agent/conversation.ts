@@ -5,6 +5,7 @@ import type { AgentServices, CallResult } from '../../environments/agent.ts';
 import type { ToolSchema } from '../../environments/world.ts';
 import { AgentClock } from '../agent-clock.ts';
 import type { ConversationEnd } from '../contract.ts';
+import type { UserSide } from '../user-side.ts';
 import { Channel } from './channel.ts';
 import { type ChildMessage, childMessage } from './protocol.ts';
 
@@ -15,8 +16,8 @@ const START_MS = 60_000;
 const MAX_CALLS_IN_FLIGHT = 8;
 /** Requests that wait here; more stay in the agent's process until these are served. */
 const MAX_WAITING = 32;
-/** Beyond the user's messages: times that an agent may ask for the next message or answer. Neither costs it time or budget, so something has to end a loop of them. */
-const MAX_EXCHANGES = 1_000;
+/** Times that an agent may ask for the next message or answer. Neither costs it time or budget, so something has to end a loop of them. A conversation has 1,000 turns at most. */
+const MAX_EXCHANGES = 3_000;
 const MAX_PROBLEM_LENGTH = 4_000;
 
 export interface ConversationOptions {
@@ -25,14 +26,11 @@ export interface ConversationOptions {
   readonly services: AgentServices;
   readonly instructions: string;
   readonly tools: readonly ToolSchema[];
-  /** The user's messages, in order. */
-  readonly turns: readonly string[];
+  readonly user: UserSide;
   /** The agent's own time: what it spends while no call of its own is in flight. */
   readonly wallMs: number;
   readonly signal: AbortSignal;
   readonly call: (tool: string, args: unknown, idempotencyKey: string | null) => Promise<CallResult>;
-  /** Stores what was said, before the other side hears it. */
-  readonly said: (turn: number, from: 'user' | 'agent', text: string, data: JsonObject | null) => Promise<void>;
 }
 
 type Request = Extract<ChildMessage, { readonly n: number }>;
@@ -45,8 +43,7 @@ export class Conversation {
   private settle: (end: ConversationEnd | Error) => void = () => {};
   private readonly queue: Request[] = [];
   private inFlight = 0;
-  /** Messages that the user has sent. The first goes out with the first `receive`. */
-  private turn = 0;
+  /** The agent has answered the last message that it received. */
   private replied = true;
   private exchanges = 0;
   private started = false;
@@ -136,7 +133,7 @@ export class Conversation {
         this.finish('agent_error', 'threw', message.message);
         break;
       default:
-        if (message.type !== 'call' && ++this.exchanges > MAX_EXCHANGES + 2 * this.options.turns.length) {
+        if (message.type !== 'call' && ++this.exchanges > MAX_EXCHANGES) {
           this.finish('agent_error', 'protocol', 'The agent asks for messages or answers without end.');
           break;
         }
@@ -206,14 +203,13 @@ export class Conversation {
       return;
     }
     if (request.type === 'receive') {
-      const text = this.replied ? this.options.turns[this.turn] : undefined;
-      if (text === undefined) return this.channel.send({ type: 'answer', n, value: null });
-      const turn = ++this.turn;
+      if (!this.replied) return this.channel.send({ type: 'answer', n, value: null });
       this.replied = false;
-      await this.options.said(turn, 'user', text, null);
-      return this.channel.send({ type: 'answer', n, value: { turn, text } });
+      const message = await this.options.user.next();
+      if (message === null) this.replied = true;
+      return this.channel.send({ type: 'answer', n, value: message });
     }
-    await this.options.said(Math.max(this.turn, 1), 'agent', request.text, (request.data as { [key: string]: Json } | null) ?? null);
+    await this.options.user.tell(request.text, (request.data as { [key: string]: Json } | null) ?? null);
     this.replied = true;
     this.channel.send({ type: 'answer', n, value: null });
   }

@@ -17,8 +17,9 @@ export const GRADER_VERSION = '1';
  * The verdict on a trial: a pure function of the case and the record.
  *
  * A trial that the agent's own fault ended (`agent_timeout`, `agent_error`, `budget_exhausted`) is judged by the world that it left and by what was said; that it
- * ended so is no finding of its own. An agent that never answered fails only where the case asks for claims or a structured answer. Where the conversation was cut by
- * others (`user_error`, `cassette_miss`), what is missing is undetermined; what must not be there still fails.
+ * ended so is no finding of its own. An agent that never answered fails only where the case asks for claims or a structured answer. Where the conversation was cut by a
+ * recording (`cassette_miss`), what is missing is undetermined; what must not be there still fails. Where the simulated user failed (`user_error`), nothing passes or fails:
+ * what was found is shown, and undetermined.
  *
  * @throws {NotGradableError} for `infra_error` and `cancelled`, which have no verdict.
  */
@@ -26,6 +27,7 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
   if (record.ending === 'infra_error' || record.ending === 'cancelled') throw new NotGradableError(record.ending);
   const changes = netChanges(record.effects, record.tables);
   const world = judgeWorld(kase, record, changes);
+  const view = (findings: readonly Finding[]): View => viewOf(record.ending === 'user_error' ? findings.map(undecided) : findings);
   const open = openFindings(record);
   const reached = world.missing.length === 0 && world.extra.length === 0 && open.length === 0;
   const outcome = view([
@@ -66,7 +68,7 @@ function judgementOf(judgements: readonly Judgement[]): Judgement {
   return judgements.includes('fail') ? 'fail' : judgements.includes('undetermined') ? 'undetermined' : 'pass';
 }
 
-function view(findings: readonly Finding[]): View {
+function viewOf(findings: readonly Finding[]): View {
   return { judgement: judgementOf(findings.map((finding) => finding.judgement)), findings };
 }
 
@@ -100,6 +102,11 @@ function reachedFindings(world: WorldJudgement, reached: boolean): Finding[] {
   return reached
     ? [{ code: 'reached', judgement: 'pass', rule: 'outcome', message: `The world is in the accepted end state "${printable(world.outcome.name)}".` }]
     : [];
+}
+
+/** A failure of which the agent may not be the cause, since what it was told by the user was none of the case's. */
+function undecided(finding: Finding): Finding {
+  return finding.judgement === 'fail' ? { ...finding, judgement: 'undetermined' } : finding;
 }
 
 /** Mails that the inbox refused have no effect; they are shown because they were tried. */

@@ -81,9 +81,9 @@ function lookedAfter(op: Operation, record: TrialRecord): boolean {
   return looks(record).some((look) => look.seq > op.seq);
 }
 
-/** Reads that told something. Waiting tells nothing. */
+/** Reads that told something. Waiting tells nothing, and the user does not know the systems of record. */
 function looks({ operations, faults }: TrialRecord): Operation[] {
-  return operations.filter((op) => op.effect === 'read' && op.told === 'committed' && op.tool !== faults?.runtime.wait);
+  return operations.filter((op) => op.effect === 'read' && op.told === 'committed' && op.tool !== faults?.runtime.wait && op.tool !== faults?.runtime.ask);
 }
 
 /** Arguments without free text: two calls with equal ones mean the same thing, however it is worded. */

@@ -37,8 +37,8 @@ export default function retail(options: JsonObject): Environment {
     tables: { orders: { scale: { exchange_price_difference: 2 } } },
     tools: [...READ_TOOLS, ...WRITE_TOOLS].map((tool) => worded(tool, wording.get(tool.name))),
     policy: join(data, FILES.policy),
-    // As published: no tries of its own, no look-up, nothing to wait with.
-    runtime: { timeoutSeconds: 30, retries: null, lookup: null, wait: null },
+    // As published: no tries of its own, no look-up, nothing to wait with; the agent asks by what it says.
+    runtime: { timeoutSeconds: 30, retries: null, lookup: null, wait: null, ask: null },
     permissions: { roles: { agent: { tools: '*' } } },
   });
 }

@@ -36,7 +36,7 @@ export default function workbench(options: JsonObject): Environment {
     tools: toolkits.flatMap((toolkit) => toolkit.tools({ compat })),
     policy: new URL('./policy.md', import.meta.url),
     // As published: no tries of its own, no look-up, nothing to wait with.
-    runtime: { timeoutSeconds: 30, retries: null, lookup: null, wait: null },
+    runtime: { timeoutSeconds: 30, retries: null, lookup: null, wait: null, ask: null },
     permissions: { roles: { assistant: { tools: '*' } } },
   });
 }
