@@ -1,5 +1,6 @@
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
 import type { DrawnRule } from '../domain/fault.ts';
+import type { TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { World } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
@@ -27,8 +28,17 @@ const HEARTBEAT_MS = 2_000;
 /** How long the fence waits for a writer before it ends its session. */
 const FENCE_DRAIN_MS = 5_000;
 
+/** What a worker counts for those who watch it. */
+export interface Meters {
+  attemptEnded(summary: TrialSummary): void;
+}
+
+export interface TrialActivityOptions extends ConverseOptions {
+  readonly meters: Meters;
+}
+
 /** The activities of a trial over one worker's services. */
-export function createTrialActivities(services: ActivityServices, options: ConverseOptions): TrialActivities {
+export function createTrialActivities(services: ActivityServices, options: TrialActivityOptions): TrialActivities {
   const { store, worlds, failpoint } = services;
   const contexts = new TrialContexts(services);
 
@@ -152,7 +162,11 @@ export function createTrialActivities(services: ActivityServices, options: Conve
       failpoint('released_before_finished');
     },
 
-    finishAttempt: (request) => finishAttempt(store, request, services.now()),
+    async finishAttempt(request) {
+      const summary = await finishAttempt(store, request, services.now());
+      options.meters.attemptEnded(summary);
+      return summary;
+    },
   });
 }
 

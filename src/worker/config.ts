@@ -73,6 +73,8 @@ export interface Config {
     /** Base URL as agents are told it; null: the address that it listens on. */
     readonly url: string | null;
   };
+  /** Where a worker serves its metrics for Prometheus, `host:port`; null: nowhere. */
+  readonly metrics: string | null;
   readonly worker: {
     /** Activities at once. */
     readonly activities: number;
@@ -123,6 +125,7 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
     taskQueue: vars.TRIALBED_TASK_QUEUE,
     listen: vars.TRIALBED_LISTEN,
     gateway: { port: vars.TRIALBED_GATEWAY_PORT, url: vars.TRIALBED_GATEWAY_URL ?? null },
+    metrics: vars.TRIALBED_METRICS ?? null,
     worker: { activities: vars.TRIALBED_ACTIVITIES, cachedWorkflows: vars.TRIALBED_CACHED_WORKFLOWS },
     worldConnections: vars.TRIALBED_WORLD_CONNECTIONS,
     postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
@@ -185,6 +188,10 @@ const variables = z.object({
   TRIALBED_GATEWAY_URL: z
     .url({ protocol: /^https?$/, error: 'a URL such as https://gateway.example:8443' })
     .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
+  TRIALBED_METRICS: z
+    .string()
+    .regex(/^(\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\]):\d{1,5}$/i, 'an address and port such as 127.0.0.1:9464')
     .optional(),
   TRIALBED_ACTIVITIES: count(1, 50),
   // A cache smaller than what is in flight costs a factor of four in workflows a second.

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import { Runtime, Worker } from '@temporalio/worker';
 import type { ActivityServices } from '../activities/services.ts';
 import { createTrialActivities } from '../activities/trial-activities.ts';
 import { startInbox } from '../environments/inbox/inbox.ts';
@@ -10,7 +10,8 @@ import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
 import type { Root } from './root.ts';
-import { installSdkLog } from './sdk-log.ts';
+import { createMeters } from './meters.ts';
+import { installSdkRuntime } from './sdk-runtime.ts';
 import { connectWorker } from './temporal.ts';
 
 /** Takes trials from one task queue until it is told to stop. */
@@ -48,7 +49,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
   const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
   const gateway = stack.use(await startGateway({ listen: config.listen, port: config.gateway.port, publicUrl: config.gateway.url, store, log }));
-  installSdkLog(log);
+  installSdkRuntime(log, config.metrics);
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
   const services: ActivityServices = {
@@ -61,7 +62,13 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     now: () => new Date(),
   };
   const models = createModelClient({ variable: (name) => readVariables([name])[name] });
-  const { converse, ...activities } = createTrialActivities(services, { workflows: temporal.workflow, environmentOf: readVariables, gateway, models });
+  const { converse, ...activities } = createTrialActivities(services, {
+    meters: createMeters(Runtime.instance().metricMeter),
+    workflows: temporal.workflow,
+    environmentOf: readVariables,
+    gateway,
+    models,
+  });
   const common = {
     connection,
     namespace: config.temporal.namespace,

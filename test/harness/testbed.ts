@@ -43,6 +43,7 @@ export async function startTestbed(services: TestServices, options: TestbedOptio
     taskQueue: name,
     listen: '127.0.0.1',
     gateway: { port: 0, url: null },
+    metrics: null,
     worker: { activities: 50, cachedWorkflows: 300 },
     worldConnections: 20,
     postgresImage: process.env.TRIALBED_POSTGRES_IMAGE ?? 'postgres:18',
