@@ -22,6 +22,7 @@ const OF_REFUSAL: { readonly [code: string]: number } = {
   unauthorized: 401,
   token_ended: 401,
   budget_exhausted: 403,
+  wrong_host: 403,
   not_found: 404,
   unknown_tool: 404,
   method_not_allowed: 405,

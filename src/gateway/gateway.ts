@@ -54,7 +54,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
   const late = async ({ trial, attempt }: SessionPlace, request: string) => {
     await store.addLateRequest(trial, attempt, lateDetail(request));
   };
-  const server = await listen(gatewayApp({ tokens, late }, log), options);
+  const server = await listen(gatewayApp({ tokens, late, local: isLoopback(options.listen) && !options.publicUrl }, log), options);
   log.info({ url: server.url }, 'gateway listens');
   return {
     url: options.publicUrl ?? server.url,
@@ -88,6 +88,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '::1' || address.startsWith('127.');
 }
 
 function lateDetail(request: string): string {

@@ -1,3 +1,4 @@
+import { localhostAllowedHostnames, validateHostHeader, validateOriginHeader } from '@modelcontextprotocol/server';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { methodNotAllowed } from 'hono/method-not-allowed';
@@ -22,10 +23,12 @@ export interface GatewayAppOptions {
   readonly tokens: Pick<Tokens, 'find'>;
   /** Notes a request with the token of an attempt that has ended, and of which this process has no session. */
   readonly late: (place: SessionPlace, request: string) => Promise<void>;
+  /** It listens on loopback and is known by no other name: a page in a browser that says otherwise was led here. */
+  readonly local: boolean;
 }
 
 /** The gateway's routes. Every request needs the bearer token of a session. */
-export function gatewayApp({ tokens, late }: GatewayAppOptions, log: Logger): Hono<App> {
+export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();
 
   app.onError((error, c) => {
@@ -41,6 +44,11 @@ export function gatewayApp({ tokens, late }: GatewayAppOptions, log: Logger): Ho
     }),
   );
   app.use(async (c, next) => {
+    if (local) {
+      const names = localhostAllowedHostnames();
+      const led = [validateHostHeader(c.req.header('host'), names), validateOriginHeader(c.req.header('origin'), names)].find(({ ok }) => !ok);
+      if (led) return answer(c, refusal('wrong_host', 'The gateway listens on this machine alone, and the headers Host and Origin name another.'));
+    }
     const [, token = ''] = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '') ?? [];
     const found = await tokens.find(token);
     const request = `${c.req.method} ${c.req.path}`;

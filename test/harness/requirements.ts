@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { findContainerEngine } from '../../src/infra/postgres-container.ts';
 import { readSettings } from '../../src/worker/config.ts';
 
 /** What a test may need that not every machine has. */
-export type RequirementName = 'container' | 'datasets';
+export type RequirementName = 'container' | 'datasets' | 'python';
 
 export interface Requirement {
   readonly met: boolean;
@@ -22,7 +25,7 @@ export const DATASETS = process.env.TRIALBED_DATASETS ?? fileURLToPath(new URL('
  * @throws when it is missing and `TRIALBED_TEST_REQUIRE` (a list with commas) names it: in CI a skip is a failure
  */
 export async function requireOrSkip(name: RequirementName): Promise<Requirement> {
-  const requirement = name === 'container' ? await container() : datasets();
+  const requirement = await { container, datasets, python }[name]();
   const demanded = (process.env.TRIALBED_TEST_REQUIRE ?? '').split(',').map((part) => part.trim());
   if (!requirement.met && demanded.includes(name)) throw new Error(`TRIALBED_TEST_REQUIRE names ${name}, but ${requirement.reason}`);
   return requirement;
@@ -47,6 +50,21 @@ async function container(): Promise<Requirement> {
   return pulled ? { met: true, reason: '' } : { met: false, reason: `the container image ${postgresImage} is not there and cannot be pulled` };
 }
 
-function datasets(): Requirement {
+async function datasets(): Promise<Requirement> {
   return existsSync(DATASETS) ? { met: true, reason: '' } : { met: false, reason: `the folder ${DATASETS} does not exist; name another in TRIALBED_DATASETS` };
+}
+
+/** PATH of agents in Python, with that of `TRIALBED_TEST_PYTHON` (made by `scripts/python-packages.sh`) in front where it is named. */
+export const PYTHON_PATH = [process.env.TRIALBED_TEST_PYTHON && join(process.env.TRIALBED_TEST_PYTHON, 'bin'), process.env.PATH]
+  .filter(Boolean)
+  .join(delimiter);
+
+async function python(): Promise<Requirement> {
+  const found = await promisify(execFile)('python3', ['-c', 'import requests; from mcp import Client'], { env: { PATH: PYTHON_PATH } }).then(
+    () => true,
+    () => false,
+  );
+  return found
+    ? { met: true, reason: '' }
+    : { met: false, reason: 'python3 lacks the packages mcp and requests; run scripts/python-packages.sh FOLDER and name the folder in TRIALBED_TEST_PYTHON' };
 }

@@ -97,6 +97,33 @@ it.each(['legacy', '2026-07-28'] as const)('an MCP client of protocol %s lists t
   await expect(connect(lent, mode)).rejects.toThrow();
 });
 
+const REVISIONS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const;
+
+it('the handshake of every earlier revision is answered in that revision, and leads to the same tools', async () => {
+  const { trial } = await actAs('revisions', async ({ url, token }) => {
+    for (const revision of REVISIONS) {
+      const ask = async (id: number, method: string, params: object) => {
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: {
+            ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+            ...(id > 1 && { 'mcp-protocol-version': revision }),
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+        });
+        const text = await response.text();
+        return JSON.parse(text.startsWith('{') ? text : (/^data: (.+)$/m.exec(text)?.[1] ?? 'null')) as { readonly result: unknown };
+      };
+      const clientInfo = { name: 'old', version: '1' };
+      expect(await ask(1, 'initialize', { protocolVersion: revision, capabilities: {}, clientInfo })).toMatchObject({ result: { protocolVersion: revision } });
+      expect(await ask(2, 'tools/list', {})).toMatchObject({ result: { tools: expect.arrayContaining([expect.objectContaining({ name: 'add_note' })]) } });
+      const called = await ask(3, 'tools/call', { name: 'add_note', arguments: { body: revision } });
+      expect(called).toMatchObject({ result: { isError: false, content: [{ type: 'text' }], structuredContent: { state: 'committed' } } });
+    }
+  });
+  expect(trial).toMatchObject({ ending: 'completed', calls: REVISIONS.length });
+});
+
 it('a client that gives a call up takes nothing back', async () => {
   const { record } = await actAs('gives up', async (lent) => {
     await using client = asDisposable(await connect(lent, '2026-07-28'));

@@ -94,6 +94,8 @@ describe('calls through the gateway', () => {
       [404, 'rejected', 'not_found'],
       [404, 'rejected', 'unknown_tool'],
       [405, 'rejected', 'method_not_allowed'],
+      [403, 'rejected', 'wrong_host'],
+      [403, 'rejected', 'wrong_host'],
     ]);
     // What never was a call is none.
     expect(trial).toMatchObject({ ending: 'completed', calls: 5 });
