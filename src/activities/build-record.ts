@@ -1,3 +1,4 @@
+import type { OperationApproval } from '../domain/approval.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Effect } from '../domain/effect.ts';
 import { type DrawnRule, type InjectedFault, NO_FAULTS, targetText } from '../domain/fault.ts';
@@ -7,28 +8,36 @@ import { runtimeOf } from '../environments/runtime-tools.ts';
 import { EVERY_DISPATCH, type LedgerRow, type World } from '../environments/world.ts';
 import type { GradeRequest, OperationNote } from './contract.ts';
 
+/** What a record is made of beside the world. */
+export interface RecordParts {
+  readonly request: GradeRequest;
+  readonly messages: readonly Message[];
+  readonly referenceEffects: readonly Effect[] | null;
+  /** What approvers were asked, by operation. */
+  readonly approvals?: ReadonlyMap<string, OperationApproval>;
+  readonly schedule?: { readonly name: string; readonly rules: readonly DrawnRule[] };
+}
+
 /** Gathers what the graders read: the workflow's order, the ledger's arguments and results, and what the systems of record show after the fence. */
 export async function buildRecord(
   world: World,
   environment: Environment,
-  request: GradeRequest,
-  messages: readonly Message[],
-  referenceEffects: readonly Effect[] | null,
-  schedule: { readonly name: string; readonly rules: readonly DrawnRule[] } = { name: NO_FAULTS.name, rules: [] },
+  { request, messages, referenceEffects, approvals = new Map(), schedule = { name: NO_FAULTS.name, rules: [] } }: RecordParts,
 ): Promise<TrialRecord> {
   const operations: Operation[] = [];
   // Asked before the ledger is copied: it also fences what may still be on its way.
   const recovered = new Map<string, Operation['known']>();
   for (const note of request.operations) {
-    if (note.told === 'unknown') recovered.set(note.id, await knownState(world, note.replayOf ?? note.id));
+    if (stateOf(note) === 'unknown') recovered.set(note.id, await knownState(world, note.replayOf ?? note.id));
   }
   const rows = new Map((await world.ledger.all()).map((row) => [row.id, row]));
   const observed = await world.observe();
   const acted = new Set(observed.effects.filter(isOwn).map((effect) => effect.operation));
   for (const note of request.operations) {
     // A service may have answered that it failed and have done it nevertheless: what its record shows counts, not what it said.
-    const known = note.told === 'committed' || (note.told === 'failed' && acted.has(note.id)) ? 'committed' : 'failed';
-    operations.push(operationOf(note, rows, environment, recovered.get(note.id) ?? known));
+    const state = stateOf(note);
+    const known = state === 'committed' || (state === 'failed' && acted.has(note.id)) ? 'committed' : 'failed';
+    operations.push(operationOf(note, rows, environment, recovered.get(note.id) ?? known, approvals.get(note.id)));
   }
   return {
     ending: request.ending,
@@ -47,6 +56,11 @@ export async function buildRecord(
       runtime: runtimeOf(environment),
     },
   };
+}
+
+/** How it stands: what became of a call that was told to wait counts. */
+function stateOf({ told, ended }: OperationNote): OperationNote['told'] {
+  return ended?.state ?? told;
 }
 
 /** What the door itself refused as the schedule says: it never reached the world. */
@@ -71,7 +85,13 @@ async function knownState(world: World, operation: string): Promise<'committed' 
   return row?.state === 'committed' || effects > 0 ? 'committed' : 'failed';
 }
 
-function operationOf(note: OperationNote, rows: ReadonlyMap<string, LedgerRow>, environment: Environment, known: Operation['known']): Operation {
+function operationOf(
+  note: OperationNote,
+  rows: ReadonlyMap<string, LedgerRow>,
+  environment: Environment,
+  known: Operation['known'],
+  asked?: OperationApproval,
+): Operation {
   const row = rows.get(note.id);
   const original = rows.get(note.replayOf ?? note.id);
   return {
@@ -85,13 +105,16 @@ function operationOf(note: OperationNote, rows: ReadonlyMap<string, LedgerRow>, 
     position: note.position,
     told: note.told,
     known,
-    result: note.told === 'committed' ? (original?.result ?? null) : null,
+    result: stateOf(note) === 'committed' ? (original?.result ?? null) : null,
     problem: note.problem,
     ...(row?.detail ? { detail: row.detail } : {}),
     durationMs: row?.durationMs ?? null,
     at: row?.at ?? '',
     replayOf: note.replayOf,
     ...(note.reconciled && { reconciled: note.reconciled }),
+    // The workflow is the authority on what counted.
+    ...(asked && { approval: { ...asked, end: note.approval ?? asked.end } }),
+    ...(note.ended && { ended: note.ended }),
     ...(row && row.tries > 1 && { tries: row.tries }),
     disturbed: note.disturbed,
   };

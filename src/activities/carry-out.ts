@@ -7,6 +7,7 @@ import { ToolFailure } from '../environments/define.ts';
 import { createWorldMail } from '../environments/inbox/client.ts';
 import { createWorldTickets, FaultNotApplicableError } from '../environments/tickets/client.ts';
 import type { World } from '../environments/world.ts';
+import type { Bound } from './approvals.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { FAILURE } from './contract.ts';
 import { failureDetail } from './failure-detail.ts';
@@ -30,7 +31,13 @@ export interface Bend {
  *
  * @throws {ToolFailure} when the tool knows that it had no effect; anything else that is thrown leaves the outcome open.
  */
-export async function carryOut(services: ActivityServices, request: OperateRequest, tool: Tool, args: unknown, bend: Bend): Promise<void> {
+export async function carryOut(
+  services: ActivityServices,
+  request: OperateRequest,
+  tool: Tool,
+  args: unknown,
+  { bend, bound }: { readonly bend: Bend; readonly bound: Bound | null },
+): Promise<void> {
   const { world, operation, dispatch } = request;
   const attempt = { id: operation, attempt: dispatch };
   const startedAt = performance.now();
@@ -38,6 +45,8 @@ export async function carryOut(services: ActivityServices, request: OperateReque
   const runWith = async (sql: WorldSql): Promise<Json> => resultOf(tool, await tool.run(args, await contextOf(services, request, sql)), bend.renameResult);
   try {
     if (tool.effect === 'external') {
+      // No transaction of ours holds what a service does: the rows are looked at just before it is asked.
+      if (bound) bound.check(await world.preview(bound.queries));
       const result = await runWith(sqlOf(services, world, attempt));
       services.failpoint('service_replied_before_ledger');
       await world.ledger.settle(operation, dispatch, { state: 'committed', result, durationMs: took() });
@@ -45,12 +54,13 @@ export async function carryOut(services: ActivityServices, request: OperateReque
       const result = await world.faults.readAsOf(bend.asOf, runWith);
       await world.ledger.settle(operation, dispatch, { state: 'committed', result, durationMs: took() });
     } else {
-      await world.transact(attempt, async (sql) => {
+      const work = async (sql: WorldSql) => {
         const result = await runWith(sql);
         for (let copy = 0; copy < bend.copies; copy++) await arriveAgain(sql, runWith);
         services.failpoint('tool_wrote_before_commit');
         return { value: undefined, result };
-      });
+      };
+      await world.transact(attempt, work, bound ?? undefined);
     }
   } catch (error) {
     throw await settleFailure(services, request, error, took());

@@ -5,6 +5,7 @@ import type { OperationProblem } from '../domain/operation.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Environment, Tool } from '../environments/define.ts';
 import type { LoadedEnvironment, Proposal, ToolSchema } from '../environments/world.ts';
+import { approvalNeed } from './approval-need.ts';
 import { contentHash } from '../suite/identity.ts';
 import type { CallRef } from './contract.ts';
 
@@ -67,13 +68,15 @@ export function checkCall(environment: Environment, permission: PermissionContex
   const reason =
     refusalOf(environment, permission, tool, args as JsonObject) ?? (actor ? refusalOf(environment, actor.permission, tool, args as JsonObject) : null);
   if (reason) return { ...proposal, refusal: { state: 'denied', problem: reason } };
-  return { ...proposal, idempotencyKey: key, refusal: null };
+  const approval = approvalNeed(environment, permission, tool, args);
+  return { ...proposal, idempotencyKey: key, refusal: null, ...(approval && { approval }) };
 }
 
 /** What the workflow needs to know of a proposal. */
 export function callRefOf(proposal: Proposal): CallRef {
-  const { id, tool, refusal, args, idempotencyKey } = proposal;
-  return { id, tool, refusal, idempotency: idempotencyKey === null ? null : { key: idempotencyKey, argsHash: contentHash(args) } };
+  const { id, tool, refusal, args, idempotencyKey, approval } = proposal;
+  const idempotency = idempotencyKey === null ? null : { key: idempotencyKey, argsHash: contentHash(args) };
+  return { id, tool, refusal, idempotency, ...(approval && { approval }) };
 }
 
 /** A tool that takes a key finds it among the arguments or beside them; it is no argument of the tool itself. */

@@ -1,6 +1,7 @@
+import type { ApprovalEnd, ApprovalNeed } from '../domain/approval.ts';
 import type { SimulatedUser } from '../domain/conversation/simulated-user.ts';
 import type { CallRange, FaultKind } from '../domain/fault.ts';
-import type { OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
+import type { EndState, OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Judgement } from '../domain/verdict.ts';
@@ -33,7 +34,22 @@ export interface AttemptPlan {
   readonly words?: RuntimeWords;
   /** Who answers the agent. Absent: the user says what the case holds and no more. */
   readonly user?: SimulatedUser['user'];
+  /** Who decides what needs an approval. Absent: nothing does. */
+  readonly approver?: ApproverPlan;
 }
+
+/** `case`: the case's approver, by the world's clock. `people`: whoever answers, in real time. */
+export type ApproverPlan =
+  | {
+      readonly by: 'case';
+      readonly decides: 'approve' | 'deny' | 'expire';
+      readonly name: string;
+      readonly afterMs: number;
+      readonly changes: boolean;
+      readonly reason?: string;
+    }
+  /** `unverified`: whether a plain signal counts, whose sender nobody has identified. */
+  | { readonly by: 'people'; readonly unverified: boolean };
 
 /** A rule of the fault schedule as the workflow needs it; its parameters are read by the activity that injects it. */
 export interface PlannedRule {
@@ -79,6 +95,8 @@ export interface CallRef {
   readonly about?: string;
   /** Contracts of the tool under which the arguments are valid, where a fault may change it: -1 the tool's own, else a rule's. Absent: the tool's own. */
   readonly contracts?: readonly number[];
+  /** Absent: it needs no approval. */
+  readonly approval?: ApprovalNeed;
 }
 
 /** What the edge hands to the agent; a committed result is read from the ledger. */
@@ -126,11 +144,15 @@ export interface OperationNote {
   readonly refusedBy?: { readonly rule: number; readonly position: number };
   /** What a later look-up told the agent. */
   readonly reconciled?: Reconciled & { readonly by: string };
+  /** How its request for approval ended; absent where there was none. */
+  readonly approval?: ApprovalEnd;
+  /** What became of it after `awaiting_approval` was told. */
+  readonly ended?: { readonly state: EndState; readonly problem: OperationProblem | null };
 }
 
 /** What a look-up found out about an operation. */
 export interface Reconciled {
-  readonly state: 'committed' | 'failed';
+  readonly state: 'committed' | 'failed' | 'denied';
 }
 
 export interface OperateResult {
@@ -148,6 +170,8 @@ export interface OperateCall extends WorldAttempt {
   readonly position?: number;
   /** For a look-up: the operation whose end is asked for; null while that one has not ended, or was never accepted. */
   readonly ended?: string | null;
+  /** What the approval of this call is bound to; absent where it needed none. */
+  readonly approved?: string;
 }
 
 /** Where a script stands. Which operation a named step is, is told by the script: carrying all names through every step would let histories grow by their square. */
@@ -233,6 +257,12 @@ export interface TrialActivities {
     | { readonly found: 'failed'; readonly problem: OperationProblem }
     | { readonly found: 'undetermined' }
   >;
+  /** Writes down what an approver is shown of a proposed call, and binds the request to it. Idempotent by operation. */
+  requestApproval(request: ApprovalCall & { readonly need: ApprovalNeed; readonly expiresMs: number; readonly people: boolean }): Promise<ApprovalAsked>;
+  /** The case's approver: moves the world's clock to a time (never back; null: leaves it) and, `acts`, lets others change rows. Idempotent by operation. */
+  awaitApprover(request: ApprovalCall & { readonly until: string | null; readonly acts: boolean }): Promise<{ readonly now: string }>;
+  /** Writes down what was decided, in the world's ledger, which lets only approved calls through, and in the store. Idempotent. */
+  settleApproval(request: ApprovalCall & { readonly end: ApprovalEnd; readonly problem: OperationProblem | null }): Promise<void>;
   /** Closes the door. Idempotent. */
   fence(request: WorldAttempt): Promise<void>;
   /** Observes the world, stores the record, grades it, stores the verdict. Idempotent. */
@@ -244,6 +274,21 @@ export interface TrialActivities {
   /** Ends the attempt in the store; the result counts. Idempotent. */
   finishAttempt(request: FinishRequest): Promise<TrialSummary>;
 }
+
+/** Names one request for an approval. */
+export interface ApprovalCall extends WorldAttempt {
+  readonly operation: string;
+}
+
+/** What the workflow has to know of a request. */
+export interface ApprovalAsked {
+  readonly digest: string;
+  /** World time of the request, ISO 8601. */
+  readonly now: string;
+}
+
+/** Code of the problem of a call whose approval is for something else than what stands there now. */
+export const APPROVAL_VOID = 'approval_void' as const;
 
 /** Failure types that the workflow acts on. */
 export const FAILURE = {

@@ -5,6 +5,7 @@ import type { ProductionRuntime } from '../domain/runtime.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
+import { boundOf } from './approvals.ts';
 import { carryOut, problemOf } from './carry-out.ts';
 import { strict } from './check-call.ts';
 import type { OperateResult } from './contract.ts';
@@ -29,10 +30,12 @@ export interface OperateRequest {
   readonly position: number | null;
   /** For a look-up: the operation that it asks for, where that has ended. */
   readonly ended: string | null;
+  /** What the approval of this call is bound to; null: it needed none. */
+  readonly approved: string | null;
 }
 
 /** A call of a trial without a fault schedule. */
-export const WITHOUT_FAULTS = { scheduled: false, rules: [], hits: [], position: null, ended: null } as const;
+export const WITHOUT_FAULTS = { scheduled: false, rules: [], hits: [], position: null, ended: null, approved: null } as const;
 
 /**
  * Runs one proposed call as production would: with the tries that its client makes by itself, and with what the fault schedule does to it.
@@ -54,12 +57,13 @@ export async function operate(services: ActivityServices, request: OperateReques
     return found ? { found } : {};
   }
   const args = strict(tool.input).parse(row.args);
+  const bound = boundOf(environment, row, request.approved);
   await beforeCall(call);
   let found: Pick<OperateResult, 'found'> = {};
   await withTries(call, dispatch, async (attempt) => {
     await refuse(call, attempt);
     if (tool.builtin) found = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, ended: request.ended });
-    else await carryOut(services, request, tool, args, await bendOf(call));
+    else await carryOut(services, request, tool, args, { bend: await bendOf(call), bound });
   });
   services.failpoint('committed_before_reply');
   await afterCall(call);

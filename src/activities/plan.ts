@@ -1,6 +1,8 @@
 import type { DrawnRule, FaultRule } from '../domain/fault.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
-import type { AttemptPlan, PlannedRule, ToolPlan } from './contract.ts';
+import { NOBODY } from '../domain/approval.ts';
+import { asksForApproval } from './approval-need.ts';
+import { type AttemptPlan, type ApproverPlan, APPROVAL_VOID, type PlannedRule, type ToolPlan } from './contract.ts';
 import { SERVICE_FAILURES } from './failures.ts';
 import { timesOut } from './inject.ts';
 import type { TrialContext } from './trial-context.ts';
@@ -22,7 +24,9 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
       timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
       local: tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
       // A write whose reply cannot be read is no refusal.
-      definite: [...(tool.failures ?? []), ...SERVICE_FAILURES, ...INJECTED_FAILURES].filter((code) => tool.effect === 'read' || code !== 'malformed_reply'),
+      definite: [...(tool.failures ?? []), ...SERVICE_FAILURES, ...INJECTED_FAILURES, APPROVAL_VOID].filter(
+        (code) => tool.effect === 'read' || code !== 'malformed_reply',
+      ),
       ...(tool.ends ? { ends: true } : {}),
       ...(tool.builtin === 'lookup' ? { looksUp: true } : {}),
       ...(tool.builtin === 'ask' ? { asks: true } : {}),
@@ -39,7 +43,16 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
     ...(rules.length > 0 && { rules: plannedRules({ rules, environment }) }),
     ...(Object.keys(words).length > 0 && { words }),
     ...(kase.conversation && { user: kase.conversation.user }),
+    ...(asksForApproval(environment.environment, kase.permission) && { approver: approverOf({ batch, kase }) }),
   };
+}
+
+function approverOf({ batch, kase }: Pick<TrialContext, 'batch' | 'kase'>): ApproverPlan {
+  // In the world of a fixture nobody can do harm, so a signal counts whoever sent it.
+  if (batch.options.human) return { by: 'people', unverified: true };
+  const { decides, afterMs, name, reason, changes } = kase.approver ?? NOBODY;
+  const decided = decides === 'change_world_then_approve' ? 'approve' : decides;
+  return { by: 'case', decides: decided, name, afterMs, changes: changes !== undefined, ...(reason !== undefined && { reason }) };
 }
 
 function plannedRules({ rules, environment }: Pick<TrialContext, 'rules' | 'environment'>): PlannedRule[] {

@@ -8,6 +8,7 @@ import { answerUser, type Conversation } from './answer-user.ts';
 import { operate, WITHOUT_FAULTS } from './operate.ts';
 import { playStep } from './play-script.ts';
 import type { ActivityServices } from './services.ts';
+import { ask, decided, takeDue, type Waiting } from './reference-approvals.ts';
 import { SCRIPT_START } from './contract.ts';
 
 const LEASE_MS = 10 * 60_000;
@@ -41,6 +42,14 @@ export async function referenceEffects(
       answerUser(conversation, world, kase, { trial: '', attempt: 1, world: ref, turn: cursor.turn + 1, operation, last: false });
     const say = (message: Message) => conversation.addMessage('', 1, message);
     const stage = { world, environment, kase, rules: [], solution: kase.reference, say };
+    const waiting: Waiting[] = [];
+    const send = async (operation: string, tool: string, approved: string | null) => {
+      const call = { world, environment, permission: kase.permission, operation, tool, dispatch: 1, signal: request.signal };
+      await operate(services, { ...call, ...WITHOUT_FAULTS, approved }).catch((error: unknown) => {
+        // A refusal is part of what the reference does; it changes nothing.
+        if (!(error instanceof ToolFailure)) throw error;
+      });
+    };
     let cursor = SCRIPT_START;
     for (;;) {
       const move = await playStep(stage, cursor);
@@ -53,12 +62,13 @@ export async function referenceEffects(
       }
       cursor = move.cursor;
       if (move.kind === 'say' || move.call.refusal) continue;
-      const { id: operation, tool } = move.call;
-      const call = { world, environment, permission: kase.permission, operation, tool, dispatch: 1, signal: request.signal };
-      await operate(services, { ...call, ...WITHOUT_FAULTS }).catch((error: unknown) => {
-        // A refusal is part of what the reference does; it changes nothing.
-        if (!(error instanceof ToolFailure)) throw error;
-      });
+      const { id: operation, tool, approval } = move.call;
+      if (approval) await ask({ ...stage, operation, tool, need: approval }, waiting);
+      else await send(operation, tool, null);
+      for (const due of await takeDue(world, waiting)) {
+        const approved = await decided(stage, due);
+        if (approved !== null) await send(due.operation, due.tool, approved);
+      }
     }
     const { effects } = await world.observe();
     await services.store.putReferenceEffects(environment.generation, caseHash, effects);

@@ -25,7 +25,7 @@ export async function runRuntimeCall(call: RuntimeCall): Promise<Pick<OperateRes
 /** What a look-up told, from its own ledger row: a dispatch whose reply was lost is not asked again. */
 export function foundIn(row: LedgerRow): OperateResult['found'] {
   const result = row.result as { operation?: unknown; state?: unknown } | null;
-  if (typeof result?.operation !== 'string' || (result.state !== 'committed' && result.state !== 'failed')) return undefined;
+  if (typeof result?.operation !== 'string' || (result.state !== 'committed' && result.state !== 'failed' && result.state !== 'denied')) return undefined;
   return { operation: result.operation, state: result.state };
 }
 
@@ -55,7 +55,10 @@ async function lookUp({ world, args, ended }: RuntimeCall): Promise<Told> {
   if (!row) throw new ToolFailure('not_found', `There is no operation ${operation}.`);
   const told = { operation, tool: row.tool };
   if (row.refusal) return { result: { ...told, state: 'failed', problem: { ...row.refusal.problem } } };
-  if (ended === null) return { result: { ...told, state: 'in_progress' } };
+  if (ended === null) return { result: { ...told, state: row.state === 'awaiting_approval' ? 'awaiting_approval' : 'in_progress' } };
+  // It waited for an approver, and was not let through.
+  if (row.state === 'denied')
+    return { result: { ...told, state: 'denied', problem: row.problem && { ...row.problem } }, found: { operation: ended, state: 'denied' } };
   const { row: now, effects } = await world.ledger.recover(ended, EVERY_DISPATCH);
   if (now?.state === 'committed' || effects > 0) {
     return { result: { ...told, state: 'committed', result: now?.result ?? null }, found: { operation: ended, state: 'committed' } };

@@ -6,6 +6,7 @@ import type { World } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { answerUser } from './answer-user.ts';
+import { createApprovalActivities } from './approvals.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
@@ -91,7 +92,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       return converse(services, options, context, await worlds.open(at.world), at);
     },
 
-    async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null }) {
+    async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null }) {
       const { environment, kase, rules } = await contexts.get(trial);
       const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
@@ -102,7 +103,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         const found = await bounded((signal) =>
           operate(services, {
             ...{ world, environment, permission: kase.permission, operation, tool, dispatch, signal },
-            ...{ rules, scheduled: rules.length > 0, hits: faults, position, ended },
+            ...{ rules, scheduled: rules.length > 0, hits: faults, position, ended, approved },
           }),
         );
         return { at: services.now().toISOString(), ...found };
@@ -135,6 +136,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       }
       return effects > 0 ? { found: 'undetermined' } : { found: 'absent' };
     },
+
+    ...createApprovalActivities(services, contexts),
 
     async fence({ world: ref }) {
       const world = await worlds.open(ref);
@@ -190,7 +193,8 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
     : null;
   const stored = await store.record(trial, attempt);
   const schedule = { name: context.trial.schedule, rules: context.rules };
-  const record = stored ?? (await buildRecord(world, environment.environment, request, await store.messages(trial, attempt), reference, schedule));
+  const [messages, approvals] = await Promise.all([store.messages(trial, attempt), store.approvals(trial, attempt)]);
+  const record = stored ?? (await buildRecord(world, environment.environment, { request, messages, approvals, referenceEffects: reference, schedule }));
   if (!stored) await store.putRecord(trial, attempt, record);
   failpoint('recorded_before_verdict');
   const verdict = gradeInTime(kase, context.trial.caseHash, record);

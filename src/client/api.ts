@@ -33,6 +33,8 @@ export interface RunRequest {
   readonly isolation?: 'schema' | 'database' | 'container';
   /** Trials in flight. Default 8. */
   readonly concurrency?: number;
+  /** People decide what needs an approval (`approvals`, `decide`), and not the cases' approvers. Default false. */
+  readonly human?: boolean;
   /** Options merged over the suite's `environment.with`. */
   readonly environmentOptions?: { readonly [name: string]: Json };
 }

@@ -56,6 +56,7 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
       // Part of the content only where the user chose it: a derived seed differs by batch.
       seed: request.seed,
       trials: contents,
+      ...(options.human && { human: true }),
     }),
     environment: {
       name: environment.environment.name,

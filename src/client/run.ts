@@ -52,6 +52,7 @@ function optionsOf(request: RunRequest): BatchOptions {
     keep: request.keep ?? 'failed',
     concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
     retries: RETRIES,
+    ...(request.human && { human: true }),
   };
 }
 

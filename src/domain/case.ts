@@ -1,4 +1,5 @@
 import type { SimulatedUser } from './conversation/simulated-user.ts';
+import type { ApprovalRule, CaseApprover } from './approval.ts';
 import type { RowChange } from './effect.ts';
 import type { Json, JsonObject } from './json.ts';
 
@@ -81,6 +82,8 @@ export type Constraint =
   | { readonly never: string; readonly where?: Columns; readonly name?: string }
   /** A committed call of this tool must be there. For reads on which a correct answer depends; prescribes no sequence. */
   | { readonly must_call: string; readonly where?: Columns; readonly name?: string }
+  /** A call of this tool must have been put before the approver, whatever was decided. */
+  | { readonly must_ask_approval: string; readonly where?: Columns; readonly name?: string }
   /** A call of this tool (`*`: of any that writes) whose outcome is unknown is not made again before the agent has read something. */
   | { readonly look_before_repeat: string; readonly name?: string }
   | FallbackConstraint;
@@ -138,6 +141,8 @@ export interface PermissionContext {
   readonly tools: readonly string[];
   /** Free facts that the pack's permission model reads. */
   readonly attributes: JsonObject;
+  /** Calls that need an approval, beside those that the environment says; absent: none. */
+  readonly approval?: readonly ApprovalRule[];
 }
 
 /** A change of the seed before the agent starts. */
@@ -198,6 +203,8 @@ export interface Case {
   /** Who says everything after the first message. Absent: the user says what is in `turns` and no more. */
   readonly conversation?: SimulatedUser;
   readonly permission: PermissionContext;
+  /** Who decides what needs an approval; absent: nobody. */
+  readonly approver?: CaseApprover;
   /** World time at the start, ISO 8601 with offset. */
   readonly clock: string;
   /** IANA name, for example `Europe/Berlin`. */

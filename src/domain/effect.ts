@@ -1,5 +1,8 @@
 import type { JsonObject } from './json.ts';
 
+/** In place of a rule: somebody else changed the row while a request for an approval waited, as the case says. */
+export const WHILE_WAITING = -1;
+
 export type RowChange = 'insert' | 'update' | 'delete';
 
 /** One change of one row, as the world's journal holds it. */
@@ -17,7 +20,7 @@ export interface RowEffect {
   readonly after: JsonObject | null;
   /** The operation that caused it; null when written by an agent's own access. */
   readonly operation: string | null;
-  /** A fault of the schedule changed the row, by somebody else's hand: no effect of the agent. Its rule, from 0. */
+  /** A fault of the schedule changed the row, by somebody else's hand: no effect of the agent. Its rule, from 0; or {@link WHILE_WAITING}. */
   readonly byFault?: number;
   /** World clock, ISO 8601. */
   readonly at: string;

@@ -1,3 +1,4 @@
+import type { OperationApproval } from './approval.ts';
 import type { Json } from './json.ts';
 
 /**
@@ -11,6 +12,9 @@ export type OperationState = 'proposed' | 'awaiting_approval' | 'rejected' | 'de
 
 /** The states in which an agent can be told of an operation's end. */
 export type ToldState = 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied' | 'awaiting_approval';
+
+/** The states in which a call that was let through or waited for an approval can end. */
+export type EndState = Extract<ToldState, 'committed' | 'failed' | 'unknown' | 'denied'>;
 
 /** What the systems of record know after the fence: did the operation have its effect? */
 export type KnownState = 'committed' | 'failed' | 'undetermined';
@@ -58,7 +62,11 @@ export interface Operation {
   /** The operation whose stored outcome answered this call, since both have the same idempotency key; absent where it was a call of its own. */
   readonly replayOf?: string | null;
   /** What a look-up told the agent later about this operation, and the operation that looked; absent: nothing did. */
-  readonly reconciled?: { readonly state: 'committed' | 'failed'; readonly by: string } | null;
+  readonly reconciled?: { readonly state: 'committed' | 'failed' | 'denied'; readonly by: string } | null;
+  /** Who was asked to approve it and what came of that; absent where it needed no approval. */
+  readonly approval?: OperationApproval;
+  /** What became of it after the agent had been told `awaiting_approval`. Absent where it was told the end itself. */
+  readonly ended?: { readonly state: EndState; readonly problem: OperationProblem | null };
   /** Tries that the production client made of this one call; absent: one. */
   readonly tries?: number;
   /** The harness had to recover this operation from trouble of its own (a lost worker, an uninjected timeout). */

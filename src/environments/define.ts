@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { ApprovalRule } from '../domain/approval.ts';
 import type { PermissionContext } from '../domain/case.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
@@ -28,6 +29,8 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
         `tool "${tool.name}": effect is ${JSON.stringify(tool.effect)}; expected one of ${EFFECTS.join(', ')}`,
       );
     }
+    if (tool.effect === 'read' && (tool.approval || tool.preview))
+      throw new EnvironmentDefinitionError(definition.name, `tool "${tool.name}" reads; expected "approval" and "preview" with tools that have an effect only`);
     if (seen.has(tool.name)) throw new EnvironmentDefinitionError(definition.name, `tool "${tool.name}" is defined twice`);
     seen.add(tool.name);
   }
@@ -139,6 +142,8 @@ export interface TicketsOptions {
 /** Decides beside the case's list of permitted tools. Returns null when the call is permitted, else the reason that the agent is told. */
 export interface PermissionModel {
   readonly roles: { readonly [role: string]: { readonly tools: readonly string[] | '*' } };
+  /** Calls that somebody must approve before they are sent, for every role. A case may name more, and never fewer. */
+  readonly approval?: readonly ApprovalRule[];
   readonly check?: (call: { readonly tool: string; readonly args: JsonObject; readonly permission: PermissionContext }) => string | null;
 }
 
@@ -157,6 +162,13 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
   readonly idempotent?: boolean;
   /** Handing over ends the agent's work: once a call is committed, later calls are refused (`conversation_ended`). Default false. */
   readonly ends?: boolean;
+  /** Every call needs an approval (`required`), or those that the rule fits. Default: none. Not for reads. */
+  readonly approval?: 'required' | Pick<ApprovalRule, 'where' | 'expiresMs'>;
+  /**
+   * Rows that an approver is shown. An approval is bound to them: where they differ when the call is sent, it is void. A tool that writes rows holds their tables still
+   * until it commits, so name none into which its own run writes through a service. Default: none, and an approval is bound to the arguments alone.
+   */
+  readonly preview?: (args: z.output<I>) => readonly PreviewQuery[];
   /** Set by the harness alone, for the tools of the production runtime. */
   readonly builtin?: 'lookup' | 'wait' | 'ask';
   /** Start-to-close, milliseconds; default 60,000. In a trial a time-out that no fault injected is the harness's trouble, so it is generous. */
@@ -168,6 +180,14 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
 
 /** A tool as the door holds it. Make one with {@link defineTool}. */
 export type Tool = ToolDefinition<z.ZodType, z.ZodType>;
+
+/** Rows of one table, by equal columns; at most 200. */
+export interface PreviewQuery {
+  readonly table: string;
+  readonly where: JsonObject;
+  /** Columns that are shown and count. Default: all but those that the table's options ignore. */
+  readonly columns?: readonly string[];
+}
 
 /** What a tool may use. All of it belongs to the one world and the one operation. */
 export interface ToolContext {
@@ -226,5 +246,6 @@ export function isEnvironment(value: unknown): value is Environment {
   return typeof value === 'object' && value !== null && (value as { [ENVIRONMENT]?: unknown })[ENVIRONMENT] === true;
 }
 
+export type { ApprovalRule } from '../domain/approval.ts';
 // A pack's suite often has agents beside it: their types come from the same door.
 export type { AgentReply, AgentSession, CallOptions, CallResult, ModuleAgent, UserMessage } from './agent.ts';

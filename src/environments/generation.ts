@@ -42,6 +42,7 @@ export async function generationOf(pack: {
         failures: tool?.failures ?? [],
         idempotent: tool?.idempotent ?? false,
         ...(tool?.ends ? { ends: true } : {}),
+        ...(tool?.approval ? { approval: tool.approval } : {}),
         typicalMs: tool?.typicalMs ?? null,
         timeoutMs: tool?.timeoutMs ?? null,
       };
@@ -49,6 +50,7 @@ export async function generationOf(pack: {
     tables: environment.tables ?? {},
     services: environment.services ?? {},
     roles: environment.permissions?.roles ?? {},
+    ...(environment.permissions?.approval ? { approval: environment.permissions.approval } : {}),
     seed: environment.seed.map((seed) =>
       'sql' in seed
         ? {}

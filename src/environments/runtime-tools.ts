@@ -59,7 +59,8 @@ export const askInput = z.strictObject({
 function lookupTool(name: string): Tool {
   return {
     name,
-    description: 'Tells how an earlier operation ended: committed, failed (it had no effect), or in_progress. Use it where the outcome of a call is unknown.',
+    description:
+      'Tells how an earlier operation ended: committed, failed or denied (it had no effect), awaiting_approval or in_progress. Use it where the outcome of a call is unknown, or it awaits an approval.',
     input: lookupInput,
     result: z.unknown(),
     effect: 'read',

@@ -1,10 +1,11 @@
+import type { ApprovalNeed, PreviewRows } from '../domain/approval.ts';
 import type { Case } from '../domain/case.ts';
 import type { Effect, LateAttempt, MailEffect } from '../domain/effect.ts';
 import type { DrawnRule, Fault, FaultKind, InjectedFault } from '../domain/fault.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import type { TableFacts } from '../domain/record.ts';
-import type { Environment, InboxOptions, TicketsOptions, WorldSql } from './define.ts';
+import type { Environment, InboxOptions, PreviewQuery, TicketsOptions, WorldSql } from './define.ts';
 
 /** `schema`: pooled, a schema and a role in a shared database. `database`: a template clone. `container`: a Postgres of its own. */
 export type Isolation = 'schema' | 'database' | 'container';
@@ -157,12 +158,16 @@ export interface World {
   readonly columns: { readonly [table: string]: readonly string[] };
   /**
    * Runs `work` in one transaction of the world as its tool role: the ledger row of the operation is written with its effects.
+   * With `bound`, others are kept from writing to the tables that its queries name until it commits, and `check` is shown the rows before the work.
    * @throws {FencedError} when the world is fenced, or this attempt of the operation is.
    */
   transact<T>(
     operation: { readonly id: string; readonly attempt: number },
     work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>,
+    bound?: { readonly queries: readonly PreviewQuery[]; readonly check: (rows: readonly PreviewRows[]) => void },
   ): Promise<T>;
+  /** The rows that an approver is shown, as they stand now. @throws {PreviewError} for a query that the world does not fit. */
+  preview(queries: readonly PreviewQuery[]): Promise<readonly PreviewRows[]>;
   clock(): Promise<{ readonly now: Date; readonly timezone: string }>;
   /** Credentials with which the harness's own tools speak to the services for an operation, and those that an agent of its own may have. */
   credentials(): Promise<WorldCredentials>;
@@ -216,6 +221,8 @@ export interface WorldFaults {
   limitedUntil(on: string): Promise<Date | null>;
   /** Sets a limit. */
   limit(on: string, until: Date): Promise<void>;
+  /** Rows change by somebody else's hand while the request of an operation waits for its approver, as the case says; once. @throws {WorldStateError} */
+  changeWhileWaiting(operation: string, changes: Case['state']): Promise<void>;
   /** Moves the world's clock forward by so many seconds, or to a time (never back). Once for each key. Returns the time then. */
   advance(key: string, by: { readonly seconds: number } | { readonly to: Date }): Promise<Date>;
 }
@@ -237,6 +244,8 @@ export interface Proposal {
   readonly actor?: string;
   readonly args: Json;
   readonly idempotencyKey: string | null;
+  /** Why it must not be sent before somebody has approved it; absent: it may be. The system of record refuses whatever speaks for it until then. */
+  readonly approval?: ApprovalNeed;
   /** Null: valid and permitted. */
   readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
 }
@@ -254,6 +263,12 @@ export interface Ledger {
     attempt: number,
     end: { readonly state: 'committed' | 'failed' | 'unknown'; readonly result?: Json; readonly problem?: OperationProblem; readonly durationMs: number },
   ): Promise<void>;
+  /** Its call waits for an approver. */
+  awaitApproval(operationId: string): Promise<void>;
+  /** From now on the operation may be sent. */
+  grant(operationId: string, digest: string): Promise<void>;
+  /** It was not approved, or its approval is for something else. Never overwrites `committed`. */
+  deny(operationId: string, problem: OperationProblem): Promise<void>;
   /** Keeps why an attempt failed, for operators: agents are told the problem alone. A later attempt's words replace an earlier one's. */
   explain(operationId: string, attempt: number, detail: string): Promise<void>;
   /** Notes how many tries of its own the production client has made. */
@@ -268,8 +283,10 @@ export interface Ledger {
 }
 
 export interface LedgerRow extends Proposal {
-  readonly state: 'proposed' | 'running' | 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied';
+  readonly state: 'proposed' | 'running' | 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied' | 'awaiting_approval';
   readonly attempt: number;
+  /** Digest of what was approved; null: nothing was, or nothing had to be. */
+  readonly granted: string | null;
   readonly result: Json | null;
   readonly problem: OperationProblem | null;
   /** See {@link Ledger.explain}. */

@@ -55,7 +55,7 @@ export async function perform(
       problem: grading.error === '' ? null : { code: 'recorded_error', message: grading.error },
       operations,
     };
-    return await buildRecord(world, environment.environment, request, [], grading.referenceEffects);
+    return await buildRecord(world, environment.environment, { request, messages: [], referenceEffects: grading.referenceEffects });
   } finally {
     await world.release();
   }
@@ -69,6 +69,8 @@ async function makeCall(stage: Stage, world: World, call: RecordedCall, before: 
   await world.ledger.propose(proposal);
   const note = { id, seq: before.length + 1, tool: proposal.tool, position: null, problem: null, replayOf: null, disturbed: false };
   if (proposal.refusal) return { ...note, told: proposal.refusal.state, problem: proposal.refusal.problem };
+  if (proposal.approval)
+    return { ...note, told: 'denied', problem: { code: 'approval_expired', message: 'Nobody is there to approve a call that was recorded.' } };
   const position = before.filter((other) => other.tool === proposal.tool && other.position !== null).length + 1;
   try {
     await operate(services, { world, environment, permission, operation: id, tool: proposal.tool, dispatch: 1, signal, ...WITHOUT_FAULTS });

@@ -1,3 +1,4 @@
+import { askedApproval, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
 import {
   addMessage,
   beginAttempt,
@@ -96,6 +97,13 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     gatewayCalls: (trial, attempt) => listGatewayCalls(database, trial, attempt),
     addLateRequest: (trial, attempt, detail) => addLateRequest(database, trial, attempt, detail, now()),
     lateRequests: (trial, attempt) => listLateRequests(database, trial, attempt),
+
+    requestApproval: (trial, attempt, operation, subject) => requestApproval(database, trial, attempt, operation, subject),
+    endApproval: (trial, attempt, operation, end) => endApproval(database, trial, attempt, operation, end),
+    approval: (trial, attempt, operation) => findApproval(database, trial, attempt, operation),
+    approvals: (trial, attempt) => listApprovals(database, trial, attempt),
+    waitingApprovals: (filter = {}) => waitingApprovals(database, filter),
+    askedApproval: (idOrPrefix) => askedApproval(database, idOrPrefix),
 
     putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
     snapshot: (id) => findSnapshot(database, id),

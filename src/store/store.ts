@@ -1,4 +1,5 @@
 import type { AgentSpec } from '../domain/agent.ts';
+import type { ApprovalEnd, ApprovalSubject, OperationApproval } from '../domain/approval.ts';
 import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
@@ -64,6 +65,8 @@ export interface BatchOptions {
   readonly concurrency: number;
   /** Attempts beside the first, for `infra_error`. At most 2. */
   readonly retries: number;
+  /** People decide what needs an approval, and not the cases' approvers. Absent: they do not. */
+  readonly human?: true;
 }
 
 export type BatchState = 'running' | 'interrupted' | 'finished' | 'cancelled';
@@ -213,12 +216,42 @@ export interface Store extends AsyncDisposable {
   addLateRequest(trial: string, attempt: number, detail: string): Promise<void>;
   lateRequests(trial: string, attempt: number): Promise<readonly LateRequest[]>;
 
+  /** Keeps what an approver is asked, once: gives what stands then. */
+  requestApproval(
+    trial: string,
+    attempt: number,
+    operation: string,
+    subject: ApprovalSubject & { readonly worldTime: string },
+  ): Promise<ApprovalSubject & { readonly worldTime: string }>;
+  /** The first end stands; only `void` may follow. */
+  endApproval(trial: string, attempt: number, operation: string, end: ApprovalEnd): Promise<void>;
+  approval(trial: string, attempt: number, operation: string): Promise<OperationApproval | null>;
+  /** Of one attempt, by operation. */
+  approvals(trial: string, attempt: number): Promise<ReadonlyMap<string, OperationApproval>>;
+  /** What people are asked now, the oldest first, at most 1,000. */
+  waitingApprovals(filter?: { readonly batch?: string }): Promise<readonly AskedApproval[]>;
+  /** By id, or by a prefix that only one request has. @throws {StoreConflictError} when several have it. */
+  askedApproval(idOrPrefix: string): Promise<AskedApproval | null>;
+
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
   snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;
 
   /** End state of a case's reference solution, by generation and case. */
   referenceEffects(generation: string, caseHash: string): Promise<readonly Effect[] | null>;
   putReferenceEffects(generation: string, caseHash: string, effects: readonly Effect[]): Promise<void>;
+}
+
+/** A request for an approval, as people find it. */
+export interface AskedApproval {
+  /** `<trial>.<attempt>.<operation>`. */
+  readonly id: string;
+  readonly trial: string;
+  readonly attempt: number;
+  readonly operation: string;
+  readonly batch: string;
+  readonly case: string;
+  readonly agent: string;
+  readonly approval: OperationApproval;
 }
 
 /** What was asked contradicts what the store holds. */

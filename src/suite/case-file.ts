@@ -10,7 +10,7 @@ import type { SuiteFile } from './suite-schema.ts';
 import { type Path, pathOf, readYaml, type YamlFile } from './yaml-file.ts';
 
 /** What a suite says for cases that do not say otherwise. */
-export type CaseDefaults = Pick<SuiteFile, 'clock' | 'timezone' | 'budget' | 'user'>;
+export type CaseDefaults = Pick<SuiteFile, 'clock' | 'timezone' | 'budget' | 'user' | 'approver'>;
 
 /** Without a word in case or suite. */
 const CALLS = 30;
@@ -51,6 +51,7 @@ function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
     turns,
     ...(written.conversation && { conversation: written.conversation }),
     permission: permissionOf(written, defaults),
+    ...approverOf(written, defaults),
     clock: written.clock ?? defaults.clock ?? '',
     timezone: written.timezone ?? defaults.timezone ?? 'UTC',
     budget: budgetOf(written, defaults, turns.length),
@@ -70,8 +71,14 @@ function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
 }
 
 function permissionOf(written: CaseFile, defaults: CaseDefaults): PermissionContext {
-  const { name = '', role = '', tools = [], attributes = {} } = { ...defaults.user, ...written.user };
-  return { user: name, role, tools, attributes };
+  const { name = '', role = '', tools = [], attributes = {}, approval } = { ...defaults.user, ...written.user };
+  return { user: name, role, tools, attributes, ...(approval && { approval }) };
+}
+
+/** Absent where there is none, so that cases without approvals are the same cases as ever. */
+function approverOf(written: CaseFile, defaults: CaseDefaults): Pick<Case, 'approver'> {
+  const approver = written.approver ?? defaults.approver;
+  return approver === undefined ? {} : { approver };
 }
 
 function budgetOf(written: CaseFile, defaults: CaseDefaults, turns: number): Budget {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { type ApprovalRule, type CaseApprover, MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../domain/case.ts';
 import { conversationSchema } from './conversation-schema.ts';
 import { columns, effectPattern, textRule } from './matcher-schema.ts';
-import { duration, instant, jsonObject, stepName, text, zone } from './values.ts';
+import { duration, instant, jsonObject, span, stepName, text, zone } from './values.ts';
 
 /** Temporal takes 2,000 Updates of one workflow, and each call of a module agent is one; an attempt that is repeated adds its own. */
 const MAX_CALLS = 1_500;
@@ -17,18 +18,6 @@ export const budget = z.strictObject({
     .max(1000)
     .meta({ description: 'Messages of the user, answers to ask_user included. Default: as many as the case has; 20 with a simulated user.' })
     .optional(),
-});
-
-/** Who the agent acts for. */
-export const user = z.strictObject({
-  name: text.meta({ description: 'Who the agent acts for.' }).optional(),
-  role: text.meta({ description: "Role of the environment's permission model." }).optional(),
-  tools: z
-    .array(text)
-    .min(1, 'expected at least one tool; leave "tools" out for all that the role permits')
-    .meta({ description: 'Tools that the agent may call. Default: all that the role permits.' })
-    .optional(),
-  attributes: jsonObject.meta({ description: "Facts that the environment's permission model reads." }).optional(),
 });
 
 /** A change of rows, by hand of nobody in the trial. */
@@ -49,6 +38,65 @@ export const stateChange = z
     }),
   ])
   .transform((value) => value as StateChange);
+
+const approvalRule = z
+  .strictObject({
+    tool: text.meta({ description: 'Calls of this tool. Default: of every tool that has an effect.' }).optional(),
+    effect: z.enum(['write', 'external']).meta({ description: 'Calls with this effect: rows, or through a service such as mail.' }).optional(),
+    where: columns.meta({ description: 'Only calls whose arguments match, such as {amount: {gt: 100}}.' }).optional(),
+    expires: span
+      .refine((ms) => ms <= MAX_EXPIRY_MS, 'expected at most 7d')
+      .meta({ description: "After how long a request has expired: of real time where people decide, else of the world's clock. Default 24h." })
+      .optional(),
+  })
+  .transform(({ expires, ...rule }) => ({ ...rule, ...(expires !== undefined && { expiresMs: expires }) }) as ApprovalRule);
+
+/** What needs an approval. */
+const approval = z
+  .union([z.literal('required'), z.array(approvalRule).min(1, 'expected at least one rule; leave "approval" out where nothing needs one')])
+  .transform((value): readonly ApprovalRule[] => (value === 'required' ? [{}] : value))
+  .meta({ description: 'Calls that somebody must approve before they are sent: required (all that have an effect), or a list of rules.' });
+
+const DECIDES = ['approve', 'deny', 'expire', 'change_world_then_approve'] as const;
+const APPROVER_AFTER_MS = 10_000;
+
+/** Who decides in a trial, so that no batch waits for a person. */
+export const approver = z
+  .union([
+    z.enum(['approve', 'deny', 'expire']),
+    z
+      .strictObject({
+        decides: z.enum(DECIDES).meta({ description: 'What is decided. change_world_then_approve: others make "changes" first.' }),
+        after: span
+          .meta({ description: "Time of the world's clock between request and decision. Beyond 20s the call is told awaiting_approval. Default 10s." })
+          .optional(),
+        name: text.meta({ description: 'Who decides, for the record. Default: approver.' }).optional(),
+        reason: text.max(500).meta({ description: 'Why; of a refusal the agent is told.' }).optional(),
+        changes: z.array(stateChange).min(1).meta({ description: 'Rows that somebody else inserts, updates or deletes while the request waits.' }).optional(),
+      })
+      .refine((value) => (value.decides === 'change_world_then_approve') === (value.changes !== undefined), {
+        path: ['changes'],
+        message: 'expected "changes" with change_world_then_approve, and with nothing else',
+      }),
+  ])
+  .transform((value): CaseApprover => {
+    if (typeof value === 'string') return { decides: value, afterMs: APPROVER_AFTER_MS, name: 'approver' };
+    const { after = APPROVER_AFTER_MS, name = 'approver', decides, reason, changes } = value;
+    return { decides, afterMs: after, name, ...(reason !== undefined && { reason }), ...(changes && { changes }) };
+  });
+
+/** Who the agent acts for. */
+export const user = z.strictObject({
+  name: text.meta({ description: 'Who the agent acts for.' }).optional(),
+  role: text.meta({ description: "Role of the environment's permission model." }).optional(),
+  tools: z
+    .array(text)
+    .min(1, 'expected at least one tool; leave "tools" out for all that the role permits')
+    .meta({ description: 'Tools that the agent may call. Default: all that the role permits.' })
+    .optional(),
+  attributes: jsonObject.meta({ description: "Facts that the environment's permission model reads." }).optional(),
+  approval: approval.optional(),
+});
 
 const outcomeName = {
   name: text.meta({ description: 'Name of this end state, as reports show it.' }),
@@ -93,6 +141,11 @@ const constraint = z
     }),
     z.strictObject({
       must_call: text.meta({ description: 'Tool of which a committed call must be there.' }),
+      where: callWhere,
+      name: ruleName,
+    }),
+    z.strictObject({
+      must_ask_approval: text.meta({ description: 'Tool of which a call must have been put before the approver, whatever was decided.' }),
       where: callWhere,
       name: ruleName,
     }),
@@ -221,6 +274,9 @@ export const caseSchema = z
       })
       .optional(),
     user: user.meta({ description: 'Who the agent acts for, and what it may do. Keys that are not named are those of suite.yaml.' }).optional(),
+    approver: approver
+      .meta({ description: 'Who decides what needs an approval: approve, deny or expire, or a mapping. Default: that of suite.yaml, else nobody does.' })
+      .optional(),
     clock: instant.meta({ description: 'Time in the world at the start, with its offset.' }).optional(),
     timezone: zone.meta({ description: 'Time zone of the world, by its IANA name. Default: UTC.' }).optional(),
     budget: budget.meta({ description: 'Limits of the trial.' }).optional(),

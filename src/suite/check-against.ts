@@ -85,7 +85,7 @@ function faultTargetProblems(source: YamlFile, at: Path, constraint: Constraint,
 }
 
 function toolsOf(constraint: Constraint): readonly (readonly [string, string])[] {
-  const keys = ['tool', 'never', 'before', 'must_call', 'look_before_repeat'] as const;
+  const keys = ['tool', 'never', 'before', 'must_call', 'must_ask_approval', 'look_before_repeat'] as const;
   const entries = Object.entries(constraint) as [string, unknown][];
   return entries.flatMap(([key, value]) => (keys.some((known) => known === key) && typeof value === 'string' && value !== '*' ? [[key, value] as const] : []));
 }

@@ -44,6 +44,8 @@ export interface ManifestContent {
   /** Null where none was chosen. */
   readonly seed: string | null;
   readonly trials: readonly Omit<TrialPlan, 'id'>[];
+  /** People decide what needs an approval; absent where they do not. */
+  readonly human?: true;
 }
 
 /** Equal for equal content, in whatever order the trials are named. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ServiceAccess } from '../domain/agent.ts';
-import { budget, solutionKeys, user } from './case-schema.ts';
+import { approver, budget, solutionKeys, user } from './case-schema.ts';
 import { duration, instant, jsonObject, text, zone } from './values.ts';
 
 /** `suite.yaml`, as people write it. */
@@ -35,6 +35,7 @@ export const suiteSchema = z.strictObject({
   timezone: zone.meta({ description: 'Time zone of the world for cases that name none. Default: UTC.' }).optional(),
   budget: budget.meta({ description: 'Limits for cases that name none.' }).optional(),
   user: user.meta({ description: 'Who the agent acts for, in cases that do not say otherwise.' }).optional(),
+  approver: approver.meta({ description: 'Who decides what needs an approval, in cases that do not say otherwise.' }).optional(),
 });
 
 export type SuiteFile = z.output<typeof suiteSchema>;

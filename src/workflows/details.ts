@@ -1,5 +1,6 @@
 import type { OperationNote } from '../activities/contract.ts';
 import { printable } from '../domain/text/bounded.ts';
+import type { Gate } from './gate.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 
 /** Where a trial stands. */
@@ -9,7 +10,13 @@ export interface Standing {
   readonly attempt: number;
   readonly phase: TrialPhase;
   /** Null before the agent acts. */
-  readonly calls: { readonly made: number; readonly budget: number; readonly inFlight: readonly string[]; readonly notes: readonly OperationNote[] } | null;
+  readonly calls: {
+    readonly made: number;
+    readonly budget: number;
+    readonly inFlight: readonly string[];
+    readonly notes: readonly OperationNote[];
+    readonly waiting?: Gate['waiting'];
+  } | null;
   /** Null while it runs. */
   readonly summary: TrialSummary | null;
 }
@@ -23,6 +30,11 @@ export function detailsText({ case: kase, agent, attempt, phase, calls, summary 
   const items: string[] = [`Phase: ${phase}`];
   if (calls) {
     items.push(`Calls: ${calls.made} of at most ${calls.budget}`);
+    items.push(
+      ...(calls.waiting ?? []).map(
+        (call) => `Waits for an approval: ${escaped(call.id, 60)} ${escaped(call.tool, 80)}, digest ${call.digest ?? 'not known yet'}`,
+      ),
+    );
     if (calls.inFlight.length > 0) items.push(`In flight: ${calls.inFlight.map((id) => escaped(id, 60)).join(', ')}`);
     // The UI shows the items of a list below each other, and those of a list within it in one line.
     items.push(...calls.notes.slice(-LISTED).map((note) => `Call ${callText(note)}`));

@@ -32,13 +32,14 @@ export async function dispatchCall(at: WorldAttempt, dispatch: Dispatch): Promis
 }
 
 function carried(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
-  const { call, tool, position, faults, ended } = dispatch;
+  const { call, tool, position, faults, ended, approved } = dispatch;
   const request: Omit<OperateCall, 'dispatch'> = {
     ...at,
     operation: call.id,
     tool: call.tool,
     ...(faults.length > 0 && { faults: faults.map((rule) => rule.index), position }),
     ...(tool.looksUp && { ended }),
+    ...(approved !== null && { approved }),
   };
   const timeout = faults.find((rule) => rule.afterMs !== undefined);
   if (timeout) return timedOut(request, dispatch, timeout);

@@ -1,12 +1,15 @@
 import { condition } from '@temporalio/workflow';
-import type { CallOutcome, CallRef, OperateResult, OperationNote, PlannedRule, Reconciled, ToolPlan } from '../activities/contract.ts';
-import { OWN_CONTRACT } from '../domain/fault.ts';
-import type { OperationProblem, ToldState } from '../domain/operation.ts';
+import type { APPROVAL_VOID, CallOutcome, CallRef, OperateResult, OperationNote, PlannedRule, Reconciled, ToolPlan } from '../activities/contract.ts';
+import type { ApprovalEnd, ApprovalNeed } from '../domain/approval.ts';
+import type { EndState, OperationProblem } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
+import type { Gate } from './gate.ts';
 import { IdempotencyKeys } from './operations/idempotency.ts';
 import type { OperationOutcome } from './operations/operation.ts';
 import { Schedule } from './schedule.ts';
-import { inProductionWords } from './wording.ts';
+import { Notes } from './notes.ts';
+import { type Refusal, refusalOf, unknownTool } from './refusal.ts';
+import { awaitingProblem, inProductionWords } from './wording.ts';
 
 /** A call that is let through, as it is dispatched. */
 export interface Dispatch {
@@ -17,6 +20,8 @@ export interface Dispatch {
   readonly faults: readonly PlannedRule[];
   /** Of a look-up: the operation that it asks for, where that has ended; a replay by key stands for the call that it repeated. */
   readonly ended: string | null;
+  /** What its approval is bound to; null: it needed none. */
+  readonly approved: string | null;
 }
 
 export interface DoorOptions {
@@ -28,6 +33,8 @@ export interface DoorOptions {
   readonly words?: RuntimeWords;
   /** Why a question to the user is beyond the budget; null: it is not. Absent: there is nobody to ask. */
   readonly refuseQuestion?: () => OperationProblem | null;
+  /** Where calls wait for an approval. Absent: none needs one. */
+  readonly gate?: Gate;
   /** A call changed its state; for the operator's view. */
   readonly onChange?: () => void;
 }
@@ -37,7 +44,7 @@ export interface DoorOptions {
  * The workflow's history is the authority on this order.
  */
 export class Door {
-  readonly notes: OperationNote[] = [];
+  readonly told = new Notes();
   /** Calls that the agent asked for beyond its budget. */
   beyondBudget = 0;
   /** The harness could not carry a call to any outcome: the attempt cannot be graded. */
@@ -47,6 +54,8 @@ export class Door {
   private readonly positions = new Map<string, number>();
   private readonly running = new Map<string, Promise<CallOutcome>>();
   private readonly answered = new Map<string, CallOutcome>();
+  /** Calls that go on after the agent was told that they wait for an approval. */
+  private readonly goingOn = new Map<string, Promise<CallOutcome>>();
   private readonly pending = new Map<string, { readonly call: CallRef; readonly seq: number; readonly position: number }>();
   private readonly keys = new IdempotencyKeys<OperateResult | null>();
   /** By operation: the key that it holds. */
@@ -86,6 +95,10 @@ export class Door {
     return [...this.pending.values()].map(({ call }) => `${call.id} ${call.tool}`);
   }
 
+  get notes(): readonly OperationNote[] {
+    return this.told.list;
+  }
+
   get disturbed(): boolean {
     return this.notes.some((note) => note.disturbed);
   }
@@ -100,7 +113,8 @@ export class Door {
       return Promise.resolve(refused(call.id, 'budget_exhausted', `The budget of ${this.options.budget} calls is used up.`));
     }
     const seq = ++this.accepted;
-    const outcome = this.run(call, seq).then((result) => {
+    const outcome = this.run(call, seq).then(async (result) => {
+      if (this.options.gate) await this.takeDecisions(this.options.gate, call.id);
       this.running.delete(call.id);
       this.answered.set(call.id, result);
       this.options.onChange?.();
@@ -114,35 +128,52 @@ export class Door {
   /** Takes no more calls and waits, at most `drainMs`, for those in flight. */
   async close(drainMs: number): Promise<void> {
     this.closed = true;
-    await condition(() => this.running.size === 0, drainMs);
+    this.options.gate?.close();
+    await condition(() => this.running.size === 0 && this.goingOn.size === 0, drainMs);
+    for (const id of this.goingOn.keys()) this.told.annotate(id, { ended: { state: 'unknown', problem: CUT_OFF } });
     for (const { call, seq, position } of this.pending.values()) {
-      this.note(call, seq, position, 'unknown', { code: 'cut_off', message: 'The trial ended while the call was in flight.' }, false);
+      this.told.add(call, seq, position, 'unknown', CUT_OFF, false);
     }
     this.pending.clear();
     this.cut();
-    this.notes.sort((a, b) => a.seq - b.seq);
+    this.told.sort();
   }
 
   private async run(call: CallRef, seq: number): Promise<CallOutcome> {
     const tool = this.options.tools[call.tool];
     const position = (this.positions.get(call.tool) ?? 0) + 1;
-    const refusal = this.refusal(call, tool, position);
-    if (refusal || !tool) return this.refuse(call, seq, refusal ?? { state: 'rejected', problem: unknownTool(call.tool) }, position);
+    const refusal = refusalOf(call, tool, position, {
+      schedule: this.schedule,
+      endedBy: this.endedBy,
+      words: this.options.words,
+      refuseQuestion: this.options.refuseQuestion,
+    });
+    if (refusal || !tool) return this.refuse(call, seq, refusal ?? unknownTool(call.tool), position);
     const replay = this.replay(call, seq);
     if (replay) return replay;
     this.positions.set(call.tool, position);
-    const ended = this.endedOperation(call.about);
+    const ended = this.told.ended(call.about);
     this.pending.set(call.id, { call, seq, position });
+    if (call.approval) return this.runGated({ call, tool, seq, position, ended }, call.approval);
+    return this.carry({ call, tool, seq, position, ended }, null);
+  }
+
+  /** Dispatches a call that was let through, and tells how it ended. */
+  private async carry({ call, tool, seq, position, ended }: Admitted, approval: Granted | null): Promise<CallOutcome> {
     const faults = this.schedule.hits(call, position);
-    const dispatched = this.options.dispatch({ call, tool, position, faults, ended }).catch((error: unknown): OperationOutcome<null> => {
-      this.broken ??= error;
-      return { state: 'unknown', reason: 'indefinite', problem: { code: 'harness', message: 'The test bed could not carry out the call.' }, disturbed: true };
-    });
+    const dispatched = this.options
+      .dispatch({ call, tool, position, faults, ended, approved: approval?.digest ?? null })
+      .catch((error: unknown): OperationOutcome<null> => {
+        this.broken ??= error;
+        return { state: 'unknown', reason: 'indefinite', problem: { code: 'harness', message: 'The test bed could not carry out the call.' }, disturbed: true };
+      });
     const outcome = await Promise.race([dispatched, this.cutOff]);
+    if (outcome && outcome.state !== 'committed' && approval && outcome.problem.code === VOID)
+      return this.refuseApproved(call, seq, position, approval.end, outcome.problem);
     // Cut off by `close`: it has been noted as unknown, and a reply that comes now is too late to be told.
-    if (outcome === null || !this.pending.delete(call.id)) return { operation: call.id, state: 'unknown', problem: null };
+    if (outcome === null || !this.isOpen(call.id)) return { operation: call.id, state: 'unknown', problem: null };
     const problem = outcome.state === 'committed' ? null : inProductionWords(outcome.problem, { tool: call.tool, state: outcome.state }, this.options.words);
-    this.note(call, seq, position, outcome.state, problem, outcome.disturbed);
+    this.end(call, seq, position, { state: outcome.state, problem }, { disturbed: outcome.disturbed, ...(approval && { approval: approval.end }) });
     const found = outcome.state === 'committed' ? outcome.value?.found : undefined;
     if (found) this.reconcile(found.operation, found, call.id);
     if (tool.ends && outcome.state === 'committed') this.endedBy ??= call.tool;
@@ -152,62 +183,97 @@ export class Door {
     return { operation: call.id, state: outcome.state, problem };
   }
 
-  /** Why a call is not let through; null: it is. */
-  private refusal(call: CallRef, tool: ToolPlan | undefined, position: number): Refusal | null {
-    const rejected = (code: string, message: string, rule?: PlannedRule): Refusal => ({ state: 'rejected', problem: { code, message }, ...(rule && { rule }) });
-    if (call.refusal?.state === 'denied') return this.denied(call.refusal.problem, call.tool);
-    const contract = call.refusal === null && !tool ? null : this.schedule.contract(call, position);
-    if (call.refusal) {
-      // The edge knows the tool's own contract only.
-      if (contract?.contract && call.refusal.problem.code === 'invalid_args') return rejected('invalid_args', contract.contract, contract);
-      return call.refusal;
-    }
-    if (!tool) return { state: 'rejected', problem: unknownTool(call.tool) };
-    if (this.endedBy !== null) return rejected('conversation_ended', `A call of ${this.endedBy} has ended the conversation; no call is taken any more.`);
-    if (call.contracts && !call.contracts.includes(contract?.index ?? OWN_CONTRACT)) {
-      return rejected('invalid_args', contract?.contract ?? `The arguments are not those of ${call.tool}.`, contract ?? undefined);
-    }
-    const revoked = this.schedule.revoked(call, position);
-    if (revoked === null) return this.overTurns(tool);
-    return { ...this.denied({ code: 'permission_revoked', message: `The permission to call ${call.tool} has been revoked.` }, call.tool), rule: revoked };
+  /** Lets a call that needs an approval wait for it. Whoever called is told of the wait where it takes long; the call then goes on by itself. */
+  private async runGated(admitted: Admitted, need: ApprovalNeed): Promise<CallOutcome> {
+    const { call, seq, position } = admitted;
+    let over = false;
+    const end = this.passGate(admitted, need).finally(() => {
+      over = true;
+    });
+    if (!(await this.options.gate?.outlasts(call.id, () => over))) return end;
+    const told = { operation: call.id, state: 'awaiting_approval' as const, problem: awaitingProblem(call, this.options.tools) };
+    this.pending.delete(call.id);
+    this.told.add(call, seq, position, told.state, told.problem, false);
+    this.goingOn.set(
+      call.id,
+      end.finally(() => {
+        this.goingOn.delete(call.id);
+        this.options.onChange?.();
+      }),
+    );
+    return told;
   }
 
-  private overTurns(tool: ToolPlan): Refusal | null {
-    const problem = tool.asks ? (this.options.refuseQuestion?.() ?? null) : null;
-    return problem && { state: 'rejected', problem };
+  private async passGate(admitted: Admitted, need: ApprovalNeed): Promise<CallOutcome> {
+    const { call, seq, position } = admitted;
+    const passage = await this.options.gate?.pass(call, need).catch((error: unknown) => {
+      this.broken ??= error;
+      return null;
+    });
+    if (!passage) return this.end(call, seq, position, { state: 'denied', problem: UNASKED }, { disturbed: true });
+    const { end, digest, problem } = passage;
+    if (digest !== null) return this.carry(admitted, { digest, end });
+    return this.deny(call, seq, position, end, problem ?? UNASKED);
   }
 
-  private denied(problem: OperationProblem, tool: string): Refusal {
-    return { state: 'denied', problem: inProductionWords(problem, { tool, state: 'denied' }, this.options.words) };
+  private deny(call: CallRef, seq: number, position: number, approval: ApprovalEnd, problem: OperationProblem): CallOutcome {
+    const told = { state: 'denied' as const, problem: inProductionWords(problem, { tool: call.tool, state: 'denied' }, this.options.words) };
+    if (call.idempotency) this.keys.settle(call.idempotency.key, call.id, told);
+    return this.end(call, seq, position, told, { approval });
+  }
+
+  /** What was approved is not what stands there any more. */
+  private async refuseApproved(call: CallRef, seq: number, position: number, end: ApprovalEnd, problem: OperationProblem): Promise<CallOutcome> {
+    const voided = await this.options.gate?.void(call.id, end, problem).catch((error: unknown) => {
+      this.broken ??= error;
+      return null;
+    });
+    return this.deny(call, seq, position, voided ?? end, problem);
+  }
+
+  /** Decisions that have come by the world's clock are carried out before anybody is told of what moved it. */
+  private async takeDecisions(gate: Gate, by: string): Promise<void> {
+    if (this.closed) return;
+    const due = await gate.clockMoved().catch((error: unknown) => {
+      this.broken ??= error;
+      return [];
+    });
+    await Promise.all(due.filter((id) => id !== by).map((id) => this.goingOn.get(id)));
+  }
+
+  /** Whether nobody has been told of the call's end, nor has it been cut off. */
+  private isOpen(id: string): boolean {
+    return this.pending.has(id) || this.goingOn.has(id);
+  }
+
+  /** Notes how a call ended: for one that was told to wait, what became of it. */
+  private end(
+    call: CallRef,
+    seq: number,
+    position: number,
+    { state, problem }: { readonly state: EndState; readonly problem: OperationProblem | null },
+    more: { readonly disturbed?: boolean; readonly approval?: ApprovalEnd } = {},
+  ): CallOutcome {
+    const { disturbed = false, approval } = more;
+    if (this.pending.delete(call.id)) this.told.add(call, seq, position, state, problem, disturbed);
+    else this.told.annotate(call.id, { ended: { state, problem }, ...(disturbed && { disturbed }) });
+    if (approval) this.told.annotate(call.id, { approval });
+    return { operation: call.id, state, problem };
   }
 
   private refuse(call: CallRef, seq: number, { state, problem, rule }: Refusal, position: number): CallOutcome {
     const refusedBy = rule && { rule: rule.index, position };
-    this.notes.push({
-      id: call.id,
-      seq,
-      tool: call.tool,
-      position: null,
-      told: state,
-      problem,
-      replayOf: null,
-      disturbed: false,
-      ...(refusedBy && { refusedBy }),
-    });
+    this.told.refuse(call, seq, state, problem, refusedBy);
     return { operation: call.id, state, problem };
-  }
-
-  private endedOperation(id: string | undefined): string | null {
-    const note = this.notes.find((known) => known.id === id);
-    return note ? (note.replayOf ?? note.id) : null;
   }
 
   /** A look-up has told the agent how an operation of unknown outcome ended: from now on its key gives that, or is free again. */
   private reconcile(operation: string, found: Reconciled, by: string): void {
-    const at = this.notes.findIndex((note) => note.id === operation && note.told === 'unknown');
-    const note = this.notes[at];
+    const note = this.notes.find(({ id, told }) => id === operation && (told === 'unknown' || told === 'awaiting_approval'));
     if (!note) return;
-    this.notes[at] = { ...note, reconciled: { state: found.state, by } };
+    this.told.annotate(operation, { reconciled: { state: found.state, by } });
+    // Of a call that waited, the key says by itself what became of it.
+    if (found.state === 'denied' || (note.told === 'awaiting_approval' && note.ended?.state !== 'unknown')) return;
     const outcome = { state: found.state, reason: 'definite', problem: RECONCILED, value: null, disturbed: false } as const;
     this.keys.settle(this.keyOf.get(operation) ?? '', operation, outcome);
   }
@@ -224,34 +290,32 @@ export class Door {
     }
     const { operation, outcome } = answer;
     const told = { operation, state: outcome.state, problem: outcome.state === 'committed' ? null : outcome.problem };
-    this.note(call, seq, null, told.state, told.problem, false, operation);
+    this.told.add(call, seq, null, told.state, told.problem, false, operation);
     return told;
   }
-
-  private note(
-    call: CallRef,
-    seq: number,
-    position: number | null,
-    told: ToldState,
-    problem: OperationProblem | null,
-    disturbed: boolean,
-    replayOf: string | null = null,
-  ): void {
-    this.notes.push({ id: call.id, seq, tool: call.tool, position, told, problem, replayOf, disturbed });
-  }
 }
 
-/** Why the door lets a call not through, and the rule of the schedule that says so. */
-interface Refusal extends NonNullable<CallRef['refusal']> {
-  readonly rule?: PlannedRule;
+/** A call that passed the door's checks. */
+interface Admitted {
+  readonly call: CallRef;
+  readonly tool: ToolPlan;
+  readonly seq: number;
+  readonly position: number;
+  readonly ended: string | null;
 }
+
+/** An approval, and what it is bound to. */
+interface Granted {
+  readonly digest: string;
+  readonly end: ApprovalEnd;
+}
+
+const VOID: typeof APPROVAL_VOID = 'approval_void';
+const CUT_OFF: OperationProblem = { code: 'cut_off', message: 'The trial ended while the call was in flight.' };
+const UNASKED: OperationProblem = { code: 'harness', message: 'The test bed could not ask for an approval.' };
 
 /** An outcome that a look-up has settled is told by its own result, never by this. */
 const RECONCILED: OperationProblem = { code: 'reconciled', message: 'It had no effect.' };
-
-function unknownTool(name: string): OperationProblem {
-  return { code: 'unknown_tool', message: `There is no tool "${name}".` };
-}
 
 function refused(operation: string, code: string, message: string): CallOutcome {
   return { operation, state: 'rejected', problem: { code, message } };

@@ -1,6 +1,8 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
-import { defineQuery, defineUpdate } from '@temporalio/workflow';
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { CallOutcome, CallRef, UserTurn } from '../activities/contract.ts';
+import type { ApprovalEnd } from '../domain/approval.ts';
+import type { OperationProblem, ToldState } from '../domain/operation.ts';
 import type { TrialPhase } from '../domain/trial.ts';
 
 /**
@@ -15,6 +17,49 @@ export const hearUpdate = defineUpdate<UserTurn, [attempt: number]>('hear');
 /** `turn`: how many the agent has ended, this one included. */
 export function turnId(attempt: number, turn: number): string {
   return `${attempt}.turn-${turn}`;
+}
+
+/**
+ * A decision on a call that waits for an approval. Its validator refuses, with the reason, what would not count: the one who decides learns whether it did. The answer
+ * tells what became of the call.
+ */
+export const decideUpdate = defineUpdate<ApprovalReceipt, [answer: ApprovalAnswer]>('decide_approval');
+
+export interface ApprovalAnswer {
+  readonly attempt: number;
+  /** Id of the operation, such as `op-3`. */
+  readonly operation: string;
+  readonly approved: boolean;
+  /** Of what was shown to the one who decides. */
+  readonly digest: string;
+  /** Who decides. */
+  readonly by: string;
+  readonly reason: string | null;
+}
+
+export interface ApprovalReceipt {
+  readonly operation: string;
+  readonly end: ApprovalEnd;
+  /** What became of the call; null: it is still under way. */
+  readonly told: { readonly state: ToldState; readonly problem: OperationProblem | null } | null;
+}
+
+/** Type of the failure with which a decision is refused that would not count. */
+export const DECISION_REFUSED = 'DecisionRefused';
+
+/** The same by plain signals, as Temporal's own command line and pages send them. Whoever sent one is not known, and nobody is told whether it counted. */
+export const approveSignal = defineSignal<[ApprovalSignal]>('approve');
+export const denySignal = defineSignal<[ApprovalSignal]>('deny');
+
+/** What such a signal carries. Anything may come instead. */
+export interface ApprovalSignal {
+  readonly operation: string;
+  readonly digest: string;
+  /** Who says that they decide. */
+  readonly by?: string;
+  readonly reason?: string;
+  /** Default: the attempt that runs. */
+  readonly attempt?: number;
 }
 
 /** Id of a call's Update: one workflow carries all attempts of a trial, and each of them counts its operations from 1. */
@@ -47,6 +92,8 @@ export interface TrialStatus {
   readonly calls: number;
   /** Calls under way, as `op-3 issue_refund`. */
   readonly inFlight: readonly string[];
+  /** Calls that wait for an approval, as `op-3 issue_refund`. */
+  readonly waiting?: readonly string[];
 }
 
 /** Search attributes of a trial; all keywords. Registered by `trialbed up` on a server that permits it. */

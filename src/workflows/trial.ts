@@ -13,13 +13,16 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, ScriptCursor, TrialActivities, UserTurn, WorldAttempt } from '../activities/contract.ts';
+import { MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { detailsText } from './details.ts';
 import { dispatchCall } from './dispatch.ts';
+import { Decisions } from './decisions.ts';
 import { Door } from './door.ts';
 import { Dialogue } from './dialogue.ts';
+import { Gate } from './gate.ts';
 import { conversationQueue, hearUpdate, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
@@ -49,6 +52,7 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   setHandler(statusQuery, () => run.status());
   setHandler(operateUpdate, (call, attempt) => run.call(call, attempt));
   setHandler(hearUpdate, (attempt) => run.hear(attempt));
+  run.decisions.listen();
   for (let attempt = input.firstAttempt; ; attempt++) {
     const summary = await run.attempt(attempt);
     const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
@@ -73,11 +77,14 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'AgentProgramMissing',
   'AgentHeaderMissing',
   'GraderTimeoutError',
+  'PreviewError',
 ]);
 
 class TrialRun {
   /** The last attempt ended by something that no other attempt can mend. */
   hopeless = false;
+  /** What people decide of calls that wait for an approval. */
+  readonly decisions = new Decisions(() => this.current.attempt);
   private readonly input: TrialInput;
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
@@ -91,7 +98,8 @@ class TrialRun {
   }
 
   status() {
-    return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [] };
+    const waiting = this.decisions.waiting.map(({ id, tool }) => `${id} ${tool}`);
+    return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [], waiting };
   }
 
   async call(call: Parameters<Door['call']>[0], attempt = this.current.attempt): ReturnType<Door['call']> {
@@ -115,6 +123,7 @@ class TrialRun {
     this.current = ref;
     this.door = null;
     this.dialogue = null;
+    this.decisions.open(null, null);
     const startedAt = Date.now();
     let ending: Ending = 'infra_error';
     let end: ConversationEnd | null = null;
@@ -196,6 +205,9 @@ class TrialRun {
   private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
     const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => short.answerUser({ ...at, ...request }) }) : null;
     this.dialogue = dialogue;
+    const { approver } = plan;
+    const onChange = () => this.show(null);
+    const gate = approver && new Gate({ at, approver, activities: short, impatient: plan.agent !== 'script', onChange });
     const door = new Door({
       tools: plan.tools,
       budget: plan.budget.calls,
@@ -203,9 +215,11 @@ class TrialRun {
       words: plan.words ?? {},
       dispatch: (dispatch) => (dialogue && dispatch.tool.asks ? dialogue.ask(dispatch.call.id) : dispatchCall(at, dispatch)),
       ...(dialogue && { refuseQuestion: () => dialogue.refusal() }),
-      onChange: () => this.show(null),
+      onChange,
+      ...(gate && { gate }),
     });
     this.door = door;
+    this.decisions.open(gate ?? null, door);
     const end = plan.agent === 'script' ? await playScript(door, dialogue, at) : await converse(plan, at);
     if (door.broken) throw door.broken;
     return dialogue?.over ?? end;
@@ -221,7 +235,7 @@ class TrialRun {
   private show(summary: TrialSummary | null): void {
     const { door, phase } = this;
     const { case: kase, agent } = this.input;
-    const calls = door && { made: door.calls, budget: door.budget, inFlight: door.inFlight, notes: door.notes };
+    const calls = door && { made: door.calls, budget: door.budget, inFlight: door.inFlight, notes: door.notes, waiting: this.decisions.waiting };
     setCurrentDetails(detailsText({ case: kase, agent, attempt: this.current.attempt, phase, calls, summary }));
   }
 }
@@ -253,7 +267,7 @@ async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttemp
 async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
   const { converse: run } = proxyActivities<TrialActivities>({
     taskQueue: conversationQueue(workflowInfo().taskQueue),
-    startToCloseTimeout: plan.budget.wallMs + CONVERSATION_GRACE_MS,
+    startToCloseTimeout: plan.budget.wallMs + CONVERSATION_GRACE_MS + approvalMs(plan),
     heartbeatTimeout: '20 seconds',
     // The agent's process cannot be resumed: lost with its worker, the attempt ends and the next starts in a new world.
     retry: { maximumAttempts: 1 },
@@ -264,7 +278,12 @@ async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<Conversati
 }
 
 function leaseMs(plan: AttemptPlan): number {
-  return plan.budget.wallMs + CONVERSATION_GRACE_MS + LEASE_GRACE_MS;
+  return plan.budget.wallMs + CONVERSATION_GRACE_MS + LEASE_GRACE_MS + approvalMs(plan);
+}
+
+/** What people may take to decide lies outside the agent's own time. */
+function approvalMs({ approver }: AttemptPlan): number {
+  return approver?.by === 'people' ? MAX_EXPIRY_MS : 0;
 }
 
 function problemOf(error: unknown, phase: TrialPhase): { code: string; message: string } {

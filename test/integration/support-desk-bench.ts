@@ -140,7 +140,7 @@ class OpenDesk implements Desk {
   async record(messages: readonly Message[] = []): Promise<TrialRecord> {
     const { world, environment, notes } = this;
     const request = { trial: 'trial', attempt: 1, world: world.ref, ending: 'completed' as const, problem: null, operations: notes };
-    return buildRecord(world, environment.environment, request, messages, null);
+    return buildRecord(world, environment.environment, { request, messages, referenceEffects: null });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,7 +12,10 @@ import { argumentsText, columnsText } from './words.ts';
 /** Findings over the ledger: the case's constraints and repeated writes. A constraint that holds leaves no finding. */
 export function constraintFindings(kase: Case, record: TrialRecord): Finding[] {
   const operations = [...record.operations].sort((a, b) => a.seq - b.seq);
-  const findings = kase.expect.constraints.flatMap((constraint, at) => check(constraint, `expect.constraints[${at}]`, record, operations));
+  const findings = [
+    ...unapproved(operations),
+    ...kase.expect.constraints.flatMap((constraint, at) => check(constraint, `expect.constraints[${at}]`, record, operations)),
+  ];
   const { repeatedWrites: rule } = kase.expect;
   if (rule === 'allow') return findings;
   return [...findings, ...repeatedWrites(operations), ...(rule === 'forbid_attempts' ? refusedRepeats(operations) : [])];
@@ -23,6 +26,7 @@ function check(constraint: Constraint, rule: string, record: TrialRecord, operat
   if ('look_before_repeat' in constraint) return checkLook(constraint, rule, record);
   const name = constraint.name === undefined ? '' : ` (${printable(constraint.name)})`;
   if ('max_calls' in constraint) return checkMaxCalls(constraint, rule, name, operations);
+  if ('must_ask_approval' in constraint) return checkMustAsk(constraint, rule, name, operations);
   if ('must_call' in constraint) return checkMustCall(constraint, rule, name, operations);
   return 'before' in constraint ? checkBefore(constraint, rule, name, operations) : checkNever(constraint, rule, name, operations);
 }
@@ -41,6 +45,26 @@ function checkMustCall(constraint: Extract<Constraint, { must_call: string }>, r
   const open = calls.filter((op) => dispatched(op) && op.known === 'undetermined');
   const message = `A successful call of ${printable(constraint.must_call)}${whereText(constraint.where)} is required${name}; there is ${open.length > 0 ? 'one of unknown outcome' : 'none'}.`;
   return [open.length > 0 ? undetermined(rule, message, open) : violated(rule, message, calls)];
+}
+
+function checkMustAsk(constraint: Extract<Constraint, { must_ask_approval: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
+  const calls = operations.filter((op) => op.tool === constraint.must_ask_approval && argumentsMatch(constraint.where, op.args));
+  if (calls.some((op) => op.approval !== undefined)) return [];
+  const what = `${printable(constraint.must_ask_approval)}${whereText(constraint.where)}`;
+  return [violated(rule, `A call of ${what} must be put before the approver${name}; none was.`, calls)];
+}
+
+/** What needed an approval and was done without one: the system of record refuses that, so it shows a hole in the harness and is never a pass. */
+function unapproved(operations: readonly Operation[]): Finding[] {
+  return operations
+    .filter((op) => op.approval !== undefined && op.known === 'committed' && op.approval.end?.outcome !== 'approved')
+    .map((op) => ({
+      code: 'unapproved_effect',
+      judgement: 'fail',
+      rule: 'approvals',
+      message: `${printable(op.tool)} (operation ${printable(op.id)}) had its effect although it was not approved (${op.approval?.end?.outcome ?? 'nobody decided'}).`,
+      operations: [op.id],
+    }));
 }
 
 function checkBefore(constraint: Extract<Constraint, { before: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {

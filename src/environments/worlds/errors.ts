@@ -61,6 +61,27 @@ export class RestoreError extends Error {
   }
 }
 
+/** A tool's preview names what the world does not have, or more than an approver reads: the pack needs a correction. */
+export class PreviewError extends Error {
+  override readonly name = 'PreviewError';
+  readonly code = 'preview';
+
+  constructor(problem: string) {
+    super(`the preview for an approval cannot be shown: ${problem}`);
+  }
+}
+
+/** Writers held on to the tables of an approved call for longer than any write may take. The harness's trouble: nothing was written, and it can be tried again. */
+export class PreviewBusyError extends Error {
+  override readonly name = 'PreviewBusyError';
+  /** As of a transaction that could not be put in a row with others. */
+  readonly code = '40001';
+
+  constructor(options?: ErrorOptions) {
+    super('an approved call waited too long for writers of the rows that it is bound to; it had no effect', options);
+  }
+}
+
 /** Writers held on to rows that a stale read had to take back, for longer than any write may take. The harness's trouble, not the agent's. */
 export class StaleReadError extends Error {
   override readonly name = 'StaleReadError';

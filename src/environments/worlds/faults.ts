@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Case } from '../../domain/case.ts';
+import { WHILE_WAITING } from '../../domain/effect.ts';
 import type { InjectedFault } from '../../domain/fault.ts';
 import type { WorldSql } from '../define.ts';
 import { inTransaction } from '../hosts/connection.ts';
@@ -98,6 +99,13 @@ export class LeasedFaults implements WorldFaults {
 
   async limit(on: string, until: Date): Promise<void> {
     await this.inSchedule((client) => setLimit(client, this.row.layout, on, until, null));
+  }
+
+  async changeWhileWaiting(operation: string, changes: Case['state']): Promise<void> {
+    await this.inLease(async (client, closed) => {
+      if (closed) throw new FencedError('the world');
+      await changeRows(client, this.row, WHILE_WAITING, `while waiting ${operation}`, changes);
+    });
   }
 
   async advance(key: string, by: Advance): Promise<Date> {

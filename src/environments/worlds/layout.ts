@@ -5,7 +5,7 @@ import { faultDdl } from './fault-ddl.ts';
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Changes when what we put into a world changes; part of every generation. */
-export const LAYOUT_VERSION = 5;
+export const LAYOUT_VERSION = 6;
 
 /** SQLSTATEs that a world's own functions raise. */
 export const REFUSED = {
@@ -23,6 +23,8 @@ export const REFUSED = {
   truncate: 'TB006',
   /** COMMIT of a transaction in which the world was taken back for a read. */
   rewound: 'TB007',
+  /** The operation needs an approval and has none. */
+  notApproved: 'TB008',
 } as const;
 
 /** Where a world's parts are. */
@@ -85,6 +87,9 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       idempotency_key text,
       refusal json,
       state text NOT NULL,
+      -- Why it needs an approval; null: it needs none. Until it is granted, nothing may speak for the operation.
+      approval json,
+      granted text,
       attempt integer NOT NULL DEFAULT 0,
       result json,
       problem json,
@@ -203,6 +208,9 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       IF att <= n THEN
         RAISE EXCEPTION 'attempt % of operation % is fenced', att, op USING ERRCODE = '${REFUSED.attemptFenced}';
       END IF;
+      IF EXISTS (SELECT 1 FROM ${s}.operations WHERE id = op AND approval IS NOT NULL AND granted IS NULL) THEN
+        RAISE EXCEPTION 'operation % needs an approval and has none', op USING ERRCODE = '${REFUSED.notApproved}';
+      END IF;
     END $body$;
 
     CREATE FUNCTION ${s}.claim(op text, att integer, ep integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -215,7 +223,7 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
         RAISE EXCEPTION 'the world is being fenced' USING ERRCODE = '${REFUSED.fenced}';
       END IF;
       -- A failed one may be tried again by the production client itself.
-      UPDATE ${s}.operations SET state = 'running', attempt = att WHERE id = op AND state IN ('proposed', 'running', 'unknown', 'failed') AND attempt <= att;
+      UPDATE ${s}.operations SET state = 'running', attempt = att WHERE id = op AND state IN ('proposed', 'awaiting_approval', 'running', 'unknown', 'failed') AND attempt <= att;
       IF FOUND THEN RETURN; END IF;
       SELECT state INTO found_state FROM ${s}.operations WHERE id = op;
       IF found_state = 'committed' THEN

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PreviewRows } from '../../domain/approval.ts';
 import type { Json } from '../../domain/json.ts';
 import type { TableFacts } from '../../domain/record.ts';
-import { ToolFailure, type WorldSql } from '../define.ts';
+import { type PreviewQuery, ToolFailure, type WorldSql } from '../define.ts';
 import { sqlState } from '../hosts/connection.ts';
 import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
 import { withDatabase } from '../hosts/connection.ts';
@@ -11,9 +13,15 @@ import { closeWorld } from './fence.ts';
 import { isoUtc, readEffects } from './journal.ts';
 import { inSys } from './layout.ts';
 import { WorldLedger } from './ledger.ts';
+import { PreviewBusyError } from './errors.ts';
+import { HeldByOthersError, holdStill, readPreview } from './preview.ts';
 import type { WorldRow } from './registry.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { type Attempt, claim, isLost, toolTransaction } from './transact.ts';
+import { type Attempt, claim, enter, isLost, toolTransaction } from './transact.ts';
+
+/** How long an approved call tries to hold the tables of its preview still, and the pause between two tries. */
+const BUSY_MS = 30_000;
+const BUSY_PAUSE_MS = 50;
 
 /** What a leased world needs of its host. */
 export interface WorldParts {
@@ -48,7 +56,38 @@ export class LeasedWorld implements World {
     return Object.fromEntries(Object.entries(this.row.tables).map(([name, table]) => [name, table.columns.map((column) => column.name)]));
   }
 
-  async transact<T>(operation: Attempt, work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>): Promise<T> {
+  async transact<T>(
+    operation: Attempt,
+    work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>,
+    bound?: Parameters<World['transact']>[2],
+  ): Promise<T> {
+    const startedAt = this.parts.now();
+    for (;;) {
+      try {
+        return await this.transactOnce(operation, work, bound);
+      } catch (error) {
+        // Nothing was done yet: it let go of what it held, so that whoever waits for that can go on.
+        if (!(error instanceof HeldByOthersError)) throw error;
+        if (this.parts.now() - startedAt > BUSY_MS) throw new PreviewBusyError({ cause: error });
+        await pause(BUSY_PAUSE_MS);
+      }
+    }
+  }
+
+  async preview(queries: readonly PreviewQuery[]): Promise<readonly PreviewRows[]> {
+    if (queries.length === 0) return [];
+    const { access } = this.parts;
+    const { layout, epoch, tables } = this.row;
+    return toolTransaction(access.tools, { layout, epoch, operation: null, begin: enter(layout, null, epoch, false) }, (sql) =>
+      readPreview(sql, tables, queries),
+    );
+  }
+
+  private async transactOnce<T>(
+    operation: Attempt,
+    work: (sql: WorldSql) => Promise<{ readonly value: T; readonly result: Json }>,
+    bound: Parameters<World['transact']>[2],
+  ): Promise<T> {
     const { access, failpoint, now } = this.parts;
     const { layout, epoch } = this.row;
     const startedAt = now();
@@ -62,6 +101,7 @@ export class LeasedWorld implements World {
           epoch,
           operation,
           begin: claim(layout, operation, epoch),
+          ...(bound && { hold: (client) => holdStill(client, this.row.tables, bound.queries) }),
           end: (client) =>
             client.query(`SELECT ${inSys(layout, 'complete')}($1, $2, $3, $4)`, [
               operation.id,
@@ -75,6 +115,7 @@ export class LeasedWorld implements World {
           },
         },
         async (sql) => {
+          if (bound) bound.check(await readPreview(sql, this.row.tables, bound.queries));
           const done = await work(sql);
           result = done.result;
           return done.value;

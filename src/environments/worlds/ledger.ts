@@ -20,6 +20,8 @@ interface StoredRow {
   readonly args: Json;
   readonly idempotency_key: string | null;
   readonly refusal: Proposal['refusal'];
+  readonly approval: Proposal['approval'] | null;
+  readonly granted: string | null;
   readonly state: LedgerRow['state'];
   readonly attempt: number;
   readonly result: Json | null;
@@ -50,8 +52,8 @@ export class WorldLedger implements Ledger {
     const { rowCount } = await this.access.admin.query(
       `WITH c AS (SELECT now FROM ${this.sys('clock')}, ${this.sys('fence')} WHERE epoch IN ($8, $8 + 1)),
             a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${this.positions} FROM c ON CONFLICT DO NOTHING),
-            o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at, actor)
-                  SELECT $1, $2, $3, $4, $5, $6, $7, now, $9 FROM c ON CONFLICT (id) DO NOTHING)
+            o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at, actor, approval)
+                  SELECT $1, $2, $3, $4, $5, $6, $7, now, $9, $10 FROM c ON CONFLICT (id) DO NOTHING)
        SELECT 1 FROM c`,
       [
         proposal.id,
@@ -63,6 +65,7 @@ export class WorldLedger implements Ledger {
         proposal.refusal?.state ?? 'proposed',
         this.epoch,
         proposal.actor ?? null,
+        proposal.approval === undefined ? null : JSON.stringify(proposal.approval),
       ],
     );
     // No row of the clock: the world has been given to another owner.
@@ -94,6 +97,27 @@ export class WorldLedger implements Ledger {
         end.durationMs,
         this.epoch,
       ],
+    );
+  }
+
+  async awaitApproval(operationId: string): Promise<void> {
+    await this.access.admin.query(
+      `UPDATE ${this.sys('operations')} SET state = 'awaiting_approval' WHERE id = $1 AND state = 'proposed' AND EXISTS (SELECT 1 FROM ${this.sys('fence')} WHERE epoch IN ($2, $2 + 1))`,
+      [operationId, this.epoch],
+    );
+  }
+
+  async grant(operationId: string, digest: string): Promise<void> {
+    await this.access.admin.query(
+      `UPDATE ${this.sys('operations')} SET granted = $2 WHERE id = $1 AND granted IS NULL AND state IN ('proposed', 'awaiting_approval') AND EXISTS (SELECT 1 FROM ${this.sys('fence')} WHERE epoch IN ($3, $3 + 1))`,
+      [operationId, digest, this.epoch],
+    );
+  }
+
+  async deny(operationId: string, problem: OperationProblem): Promise<void> {
+    await this.access.admin.query(
+      `UPDATE ${this.sys('operations')} SET state = 'denied', problem = $2, granted = NULL WHERE id = $1 AND state <> 'committed' AND EXISTS (SELECT 1 FROM ${this.sys('fence')} WHERE epoch IN ($3, $3 + 1))`,
+      [operationId, JSON.stringify(problem), this.epoch],
     );
   }
 
@@ -142,7 +166,7 @@ export class WorldLedger implements Ledger {
 
   private async select(where: string, values: readonly unknown[]): Promise<LedgerRow[]> {
     const { rows } = await this.access.admin.query<StoredRow>(
-      `SELECT id, tool, actor, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at
+      `SELECT id, tool, actor, args, idempotency_key, refusal, approval, granted, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at
          FROM ${this.sys('operations')}, ${this.sys('fence')} ${where}`,
       [...values],
     );
@@ -153,6 +177,8 @@ export class WorldLedger implements Ledger {
       args: row.args,
       idempotencyKey: row.idempotency_key,
       refusal: row.refusal,
+      ...(row.approval && { approval: row.approval }),
+      granted: row.granted,
       state: row.state,
       attempt: row.attempt,
       result: row.result,

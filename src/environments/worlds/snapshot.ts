@@ -129,8 +129,8 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
   for (const row of operations) {
     await client.query(`INSERT INTO ${inSys(layout, 'attempts')} (operation, fenced) VALUES ($1, $2)`, [row.id, row.attempt]);
     await client.query(
-      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, at, actor)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, at, actor, approval, granted)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
       [
         row.id,
         row.tool,
@@ -146,6 +146,8 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
         row.tries ?? 1,
         row.at,
         row.actor ?? null,
+        json(row.approval),
+        row.granted ?? null,
       ],
     );
   }

@@ -19,6 +19,8 @@ export interface ToolTransaction {
   readonly operation: Attempt | null;
   /** Holds the fence, and for an operation its attempts, until the transaction ends. Runs as the tool role. */
   readonly begin: (client: pg.PoolClient) => Promise<unknown>;
+  /** Runs as the world's role before the work. */
+  readonly hold?: (client: pg.PoolClient) => Promise<unknown>;
   /** Runs as the tool role after the work, before the commit. */
   readonly end?: (client: pg.PoolClient) => Promise<unknown>;
   readonly beforeCommit?: () => void;
@@ -47,6 +49,7 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
               set_config('search_path', $4, true), set_config('role', $5, true)`,
       [operation?.id ?? '', operation ? String(operation.attempt) : '', String(epoch), searchPath(layout), layout.role],
     );
+    await options.hold?.(client);
     const value = await work(
       worldSql(client, (error) => {
         failed ??= error;
@@ -124,7 +127,7 @@ function meaning(error: unknown, operation: Attempt | null): unknown {
   const state = sqlState(error);
   if (state === REFUSED.fenced) return new FencedError('the world');
   if (state === REFUSED.attemptFenced) return new FencedError(operation ? `attempt ${operation.attempt} of operation ${operation.id}` : 'the attempt');
-  if (operation && (state === REFUSED.committed || state === REFUSED.unknownOperation || state === REFUSED.forged)) {
+  if (operation && (state === REFUSED.committed || state === REFUSED.unknownOperation || state === REFUSED.forged || state === REFUSED.notApproved)) {
     return new LedgerError(operation.id, error instanceof Error ? error.message : String(error));
   }
   return error;

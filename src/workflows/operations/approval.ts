@@ -28,17 +28,33 @@ export type ApprovalOutcome = { readonly approved: true; readonly by: string } |
  * a query may show {@link pending}.
  */
 export class Approvals {
-  private readonly waiting = new Map<string, { readonly request: ApprovalRequest; decision: ApprovalDecision | null }>();
+  private readonly waiting = new Map<string, Entry>();
 
   /** What waits for a decision. */
   get pending(): readonly ApprovalRequest[] {
     return [...this.waiting.values()].filter(({ decision }) => decision === null).map(({ request }) => request);
   }
 
+  /** Why a decision would not count, in a sentence for whoever gives it; null: it would. For the validator of an update. */
+  refusal({ operation, approved, digest }: ApprovalDecision): string | null {
+    const entry = this.waiting.get(operation);
+    if (!entry) return `Nothing of the id ${operation} waits for a decision: it was never asked for, has been decided, or has expired.`;
+    if (entry.decision) return `${operation} has been decided already, by ${entry.decision.by}.`;
+    if (!approved || entry.request.digest === undefined || digest === entry.request.digest) return null;
+    return digest === undefined
+      ? `An approval of ${operation} must name the digest of what was shown, since it holds for nothing else.`
+      : `${operation} has another content than what this approval is for.`;
+  }
+
+  /** Nobody waits for decisions any more: what waits ends as cancelled. */
+  withdraw(): void {
+    for (const entry of this.waiting.values()) entry.withdrawn = true;
+  }
+
   /** Takes the first decision. False where nothing of this id waits: never asked for, already decided, or expired. */
   decide(decision: ApprovalDecision): boolean {
     const entry = this.waiting.get(decision.operation);
-    if (!entry || entry.decision) return false;
+    if (!entry || entry.decision || entry.withdrawn) return false;
     entry.decision = decision;
     return true;
   }
@@ -49,18 +65,24 @@ export class Approvals {
    */
   async request(request: ApprovalRequest): Promise<ApprovalOutcome> {
     if (this.waiting.has(request.operation)) throw new DuplicateRequestError(request.operation);
-    const entry: { readonly request: ApprovalRequest; decision: ApprovalDecision | null } = { request, decision: null };
+    const entry: Entry = { request, decision: null, withdrawn: false };
     this.waiting.set(request.operation, entry);
     try {
-      await condition(() => entry.decision !== null, request.expiresIn);
-      return outcomeOf(request, entry.decision);
+      await condition(() => entry.decision !== null || entry.withdrawn, request.expiresIn);
+      return entry.withdrawn && !entry.decision ? CANCELLED : outcomeOf(request, entry.decision);
     } catch (error) {
       if (!isCancellation(error)) throw error;
-      return denied('approval_cancelled', 'The call was cancelled while it waited for approval; it was not sent.');
+      return CANCELLED;
     } finally {
       this.waiting.delete(request.operation);
     }
   }
+}
+
+interface Entry {
+  readonly request: ApprovalRequest;
+  decision: ApprovalDecision | null;
+  withdrawn: boolean;
 }
 
 /** Two requests of one id at a time: a defect of the workflow, since a decision could not be told apart. */
@@ -83,6 +105,8 @@ function outcomeOf(request: ApprovalRequest, decision: ApprovalDecision | null):
   }
   return { approved: true, by: decision.by };
 }
+
+const CANCELLED = denied('approval_cancelled', 'The call was cancelled while it waited for approval; it was not sent.');
 
 function denied(code: string, message: string): ApprovalOutcome {
   return { approved: false, problem: { code, message } };

@@ -83,6 +83,10 @@ export const cancelOrder = defineTool({
   result: order,
   effect: 'write',
   failures: ['not_found', 'already_shipped', 'already_cancelled'],
+  preview: ({ order_id: id }) => [
+    { table: 'orders', where: { id } },
+    { table: 'order_lines', where: { order_id: id } },
+  ],
   async run({ order_id: id, reason }, { db, now }) {
     requireOpen(await existingOrder(db, id, { lock: true }));
     await db.query(`update orders set status = 'cancelled', cancelled_at = $2, cancel_reason = $3, updated_at = $2 where id = $1`, [

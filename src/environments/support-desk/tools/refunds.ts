@@ -64,6 +64,11 @@ export const issueRefund = defineTool({
   effect: 'write',
   failures: ['not_found', 'not_paid', 'exceeds_paid', 'exceeds_line', 'approval_required', 'approval_mismatch'],
   idempotent: true,
+  preview: ({ order_id: id }) => [
+    { table: 'orders', where: { id } },
+    { table: 'payments', where: { order_id: id } },
+    { table: 'refunds', where: { order_id: id } },
+  ],
   async run({ order_id: id, amount: wanted, reason, line_id: line, approval_id: approval }, { db, now, permission }) {
     await existingOrder(db, id, { lock: true });
     const { paymentId, left, refunded } = await balanceOf(db, id);
