@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/domain/json.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
+import { timelineLines } from '../../src/cli/trial-timeline.ts';
+import { trialbedOver, writeBatchReport } from '../../src/client/index.ts';
 import { startMark } from '../../src/infra/process.ts';
 import { until } from '../chaos/until.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
@@ -227,6 +229,45 @@ describe('a program', () => {
     const trial = await suites.run(rogue(['holds_output']));
     expect(trial).toMatchObject({ ending: 'completed' });
     expect(await startMark(Number(await answerOf(trial)))).toBeNull();
+  });
+
+  it('takes what left its process group with it, however many', async () => {
+    const file = join(folder, 'escaped');
+    const trial = await suites.run(rogue(['escapes', file]), { budget: { wall: '4s' } });
+    expect(trial).toMatchObject({ ending: 'agent_timeout', attempt: 1 });
+    const pids = (await readFile(file, 'utf8')).trim().split('\n').map(Number);
+    expect(pids).toHaveLength(64);
+    expect(await Promise.all(pids.map((pid) => startMark(pid)))).toEqual(Array(64).fill(null));
+  });
+
+  it('has a bound on processes', async () => {
+    const limits = (await answerOf(await suites.run(rogue(['bounds'])))) as number[];
+    // -1 is none.
+    for (const limit of limits) expect([limit > 0, limit <= 8192]).toEqual([true, true]);
+  });
+
+  it('that closes its output early has said nothing, and what it did counts', async () => {
+    const trial = await suites.run(rogue(['closes_stdout']));
+    expect(trial).toMatchObject({ ending: 'completed', calls: 1 });
+    const { messages, effects } = await suites.record(trial);
+    expect(messages.at(-1)).toMatchObject({ from: 'agent', text: '' });
+    expect(effects).toHaveLength(1);
+  });
+
+  it('that echoes terminal escapes and HTML reaches neither the terminal nor the report with them', async () => {
+    const trial = await suites.run(rogue(['echoes']));
+    expect(trial).toMatchObject({ ending: 'completed', calls: 3 });
+    expect((await suites.record(trial)).effects).toMatchObject([{ after: { body: expect.stringContaining('\u001b]0;owned\u0007') } }]);
+    // Not disposed of: the root is everybody's.
+    const bed = trialbedOver(testbed.root, async () => {});
+    const shown = timelineLines(await bed.show(trial.trial), 120, (_, text) => text).join('\n');
+    await writeBatchReport(bed, { batch: trial.batch, folder: join(folder, 'report') });
+    const report = await readFile(join(folder, 'report', 'report.md'), 'utf8');
+    expect(shown).toContain('owned');
+    expect(shown).not.toMatch(/[\u001b\u0007\u202e]/);
+    expect(report).not.toMatch(/[\u001b\u0007\u202e]/);
+    // In a block of code it is text.
+    expect(report.replaceAll(/```[\s\S]*?```/g, '')).not.toMatch(/<script|<b>/);
   });
 
   it('sees of our environment PATH and what its file names', async () => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { finished } from 'node:stream/promises';
 import { endGroup, headOf } from '../agent-process.ts';
+import { endEscaped } from './escaped.ts';
 import type { TurnEnd } from '../gateway-agent/conversation.ts';
 
 /** How long what a program printed may come after its exit: something that it started may hold its output open. */
@@ -11,6 +12,8 @@ export interface ProgramOptions {
   readonly file: string;
   readonly args: readonly string[];
   readonly folder: string;
+  /** Name of the variable in `env` whose value no other program has: by it, what left the process group is found. */
+  readonly marker: string;
   /** All of its environment. */
   readonly env: { readonly [name: string]: string };
   readonly stdin: string;
@@ -21,26 +24,50 @@ export interface ProgramOptions {
 }
 
 /**
- * Runs a program to its end in a process group of its own, of which nothing is left afterwards; nor when this process dies, since a shell in that group
- * waits for the end of a pipe that only this process holds. @throws when it could not be started.
+ * Runs a program to its end in a process group of its own, of which nothing is left afterwards, nor of what left the group and kept its environment; nor when this
+ * process dies, since a shell in that group waits for the end of a pipe that only this process holds. @throws when it could not be started.
  */
 export async function runProgram(options: ProgramOptions): Promise<TurnEnd> {
   const { file, args, folder, env, signal } = options;
   if (signal.aborted) return { kind: 'stopped' };
-  const child = spawn('/bin/sh', ['-c', WITH_GUARD, file, ...args], { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  const child = spawn('/bin/sh', ['-c', withGuard(options.marker), file, ...args], {
+    cwd: folder,
+    env,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+  });
   const guard = child.stdio[3];
   guard?.on('error', () => {});
   try {
     return await Promise.race([endOf(child, options), aborted(signal)]);
   } finally {
     await endGroup(child);
+    await endEscaped(`${options.marker}=${env[options.marker]}`);
     child.stdin?.destroy();
     guard?.destroy();
   }
 }
 
-/** Becomes the program. What it leaves in the background kills the group once the pipe has no writer any more. */
-const WITH_GUARD = '(exec <&3 3<&- >/dev/null 2>&1; read _; kill -KILL 0) & exec 3<&- "$0" "$@"';
+/** Processes that the worker's user may have while it runs, as far as the system heeds it: not for root. */
+const MAX_PROCESSES = 8_192;
+
+/**
+ * Becomes the program. What it leaves in the background ends everything once the pipe has no writer any more: first what left the group and has the marker in its
+ * environment (named to no other process: `printf` is the shell's own), then the group with itself.
+ */
+const withGuard = (marker: string) => `
+(
+  exec <&3 3<&- >/dev/null 2>&1
+  read _
+  read self _ </proc/self/stat
+  for at in $(printf %s "${marker}=$${marker}" | grep -lsFf - /proc/[0-9]*/environ); do
+    pid=\${at#/proc/}
+    [ "\${pid%/environ}" = "$self" ] || kill -KILL "\${pid%/environ}"
+  done
+  kill -KILL 0
+) &
+{ ulimit -u ${MAX_PROCESSES} || ulimit -p ${MAX_PROCESSES}; } 2>/dev/null
+exec 3<&- "$0" "$@"`;
 
 async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOptions): Promise<TurnEnd> {
   const printed = headOf([child.stderr]);

@@ -27,6 +27,7 @@ export function programTurns(agent: Extract<AgentSpec, { kind: 'command' }>, env
       args: agent.args,
       folder: agent.folder,
       env: { ...env, ...access },
+      marker: 'TRIALBED_TOKEN',
       stdin: `${JSON.stringify(document)}\n`,
       maxOutputBytes: MAX_ANSWER_BYTES,
       signal,
