@@ -6,6 +6,7 @@ import type { RuntimeWords } from '../domain/runtime.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Judgement } from '../domain/verdict.ts';
 import type { WorldRef } from '../environments/world.ts';
+import type { ModelActivities, ModelPlan } from './model-contract.ts';
 
 /** Names one attempt of a trial; every activity of it gets this. */
 export interface AttemptRef {
@@ -22,7 +23,7 @@ export interface WorldAttempt extends AttemptRef {
 export interface AttemptPlan {
   /** The trial already has its result: an earlier run of the workflow recorded it. */
   readonly done: TrialSummary | null;
-  readonly agent: 'script' | 'module' | 'command' | 'http';
+  readonly agent: 'script' | 'module' | 'command' | 'http' | 'model';
   readonly tools: { readonly [name: string]: ToolPlan };
   readonly budget: { readonly calls: number; readonly wallMs: number; readonly turns: number };
   readonly keep: 'never' | 'failed' | 'always';
@@ -36,6 +37,8 @@ export interface AttemptPlan {
   readonly user?: SimulatedUser['user'];
   /** Who decides what needs an approval. Absent: nothing does. */
   readonly approver?: ApproverPlan;
+  /** Of an agent of kind `model`. */
+  readonly model?: ModelPlan;
 }
 
 /** `case`: the case's approver, by the world's clock. `people`: whoever answers, in real time. */
@@ -227,7 +230,7 @@ export interface FinishRequest extends AttemptRef {
 }
 
 /** The side effects of a trial. Implemented in `src/activities`, called by `src/workflows/trial.ts`. */
-export interface TrialActivities {
+export interface TrialActivities extends ModelActivities {
   /** Idempotent: records that the attempt began. */
   beginAttempt(request: AttemptRef): Promise<AttemptPlan>;
   setPhase(request: AttemptRef & { readonly phase: TrialPhase }): Promise<void>;

@@ -1,3 +1,4 @@
+import type { AgentSpec } from '../domain/agent.ts';
 import type { DrawnRule, FaultRule } from '../domain/fault.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
 import { NOBODY } from '../domain/approval.ts';
@@ -5,6 +6,7 @@ import { asksForApproval } from './approval-need.ts';
 import { type AttemptPlan, type ApproverPlan, APPROVAL_VOID, type PlannedRule, type ToolPlan } from './contract.ts';
 import { SERVICE_FAILURES } from './failures.ts';
 import { timesOut } from './inject.ts';
+import { modelPlanOf } from './model-agent/model-plan.ts';
 import type { TrialContext } from './trial-context.ts';
 
 const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
@@ -35,7 +37,8 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
   const { words } = runtimeOf(environment.environment);
   return {
     done: null,
-    agent: agent.kind === 'module' || agent.kind === 'command' || agent.kind === 'http' ? agent.kind : 'script',
+    agent: kindOf(agent),
+    ...(agent.kind === 'model' && { model: modelPlanOf(kase, agent) }),
     tools,
     budget: kase.budget,
     keep: batch.options.keep,
@@ -53,6 +56,11 @@ function approverOf({ batch, kase }: Pick<TrialContext, 'batch' | 'kase'>): Appr
   const { decides, afterMs, name, reason, changes } = kase.approver ?? NOBODY;
   const decided = decides === 'change_world_then_approve' ? 'approve' : decides;
   return { by: 'case', decides: decided, name, afterMs, changes: changes !== undefined, ...(reason !== undefined && { reason }) };
+}
+
+/** How the workflow drives it. */
+function kindOf({ kind }: AgentSpec): AttemptPlan['agent'] {
+  return kind === 'reference' || kind === 'do-nothing' ? 'script' : kind;
 }
 
 function plannedRules({ rules, environment }: Pick<TrialContext, 'rules' | 'environment'>): PlannedRule[] {

@@ -13,6 +13,7 @@ export function solutionOf({ agent, kase }: Pick<TrialContext, 'agent' | 'kase'>
     case 'module':
     case 'command':
     case 'http':
+    case 'model':
       throw new Error(`agent ${agent.name} is a ${agent.kind} and has no script`);
   }
 }

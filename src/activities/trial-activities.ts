@@ -12,6 +12,7 @@ import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './c
 import { type ConverseOptions, converse } from './converse.ts';
 import { interruption, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, snapshotId } from './finish-attempt.ts';
+import { callModel } from './model-agent/call-model.ts';
 import { hitCall, operate } from './operate.ts';
 import { changeAtStart, recordTimeout } from './inject.ts';
 import { planOf } from './plan.ts';
@@ -90,6 +91,16 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     async converse(at) {
       const context = await contexts.get(at.trial);
       return converse(services, options, context, await worlds.open(at.world), at);
+    },
+
+    async callModel(step) {
+      const context = await contexts.get(step.trial);
+      const { agent } = context;
+      if (agent.kind !== 'model') throw new Error(`agent ${agent.name} is no model`);
+      const { key } = agent.route;
+      const keeper = { secrets: options.environmentOf(key === null ? [] : [key]), addresses: context.batch.options.addresses ?? 'keep' };
+      const { models } = options;
+      return callModel({ store, models, keeper, now: services.now, failpoint }, context, agent, await worlds.open(step.world), step);
     },
 
     async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null }) {

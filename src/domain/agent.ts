@@ -1,9 +1,11 @@
 import type { JsonObject } from './json.ts';
 import type { Solution } from './case.ts';
+import type { ModelRoute, Money } from './model.ts';
 
 /**
  * An agent as a batch knows it. `reference` plays the case's own solution; `do-nothing` answers and calls nothing;
- * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process; `command` is a program of its own and `http` a server somewhere, both of which act through the gateway.
+ * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process; `command` is a program of its own and `http` a server somewhere, both of which act through the gateway;
+ * `model` is a prompt with a model, which trialbed itself asks.
  */
 export type AgentSpec = { readonly name: string; readonly version: string } & (
   | { readonly kind: 'reference' }
@@ -35,6 +37,16 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly env: readonly string[];
       /** Services of its world whose address and credentials its environment holds. Absent: none. */
       readonly access?: readonly ServiceAccess[];
+    }
+  | {
+      readonly kind: 'model';
+      readonly route: ModelRoute;
+      /** Stands before the instructions in the system message. */
+      readonly prompt: string;
+      /** What its last message of a turn is: a text, or a JSON object with `text` and `data`. */
+      readonly output: 'text' | 'json';
+      /** Its own limits, beside those of the case. */
+      readonly budget: { readonly steps?: number; readonly tokens?: number; readonly money?: Money };
     }
   | {
       readonly kind: 'http';

@@ -2,6 +2,7 @@ import type { SimulatedUser } from './conversation/simulated-user.ts';
 import type { ApprovalRule, CaseApprover } from './approval.ts';
 import type { RowChange } from './effect.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { Money } from './model.ts';
 
 /**
  * How a value is compared. A plain JSON value means equal after normalisation (numbers by value, times by instant, text by Unicode NFC, null only to null).
@@ -131,6 +132,12 @@ export interface Budget {
   readonly wallMs: number;
   /** Messages of the user, answers to questions included. */
   readonly turns: number;
+  /** Calls of the agent's models. Absent: the agent's own limit, or 50. */
+  readonly steps?: number;
+  /** Of the agent's models, input and output together. Absent: no limit. */
+  readonly tokens?: number;
+  /** What the agent's models may cost. Absent: no limit. */
+  readonly money?: Money;
 }
 
 /** Who the agent acts for, and what it may do. */

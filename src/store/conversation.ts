@@ -22,9 +22,24 @@ export interface LiveEntry extends ConversationEntry {
   readonly exact: ChatMessage;
 }
 
+/** Of one attempt so much is kept, in characters of JSON; of what comes beyond, the place alone. */
+const MAX_KEPT = 8_000_000;
+const OMITTED = JSON.stringify({ omitted: true });
+
 /** Each place is kept once: the first entry stands. */
 export async function addConversation(sql: Sql, trial: string, attempt: number, entries: readonly (ConversationEntry | LiveEntry)[]): Promise<void> {
   if (entries.length === 0) return;
+  const [{ kept } = { kept: 0 }] = await sql.query<{ kept: number }>(
+    'select coalesce(sum(length(body::text)), 0)::float8 as kept from trialbed.conversation where trial = $1 and attempt = $2',
+    [trial, attempt],
+  );
+  let room = MAX_KEPT - kept;
+  const bodies = entries.map(({ body }) => {
+    const text = JSON.stringify(body);
+    if (text.length > room) return OMITTED;
+    room -= text.length;
+    return text;
+  });
   await ofAttempt(trial, attempt, () =>
     sql.query(
       `insert into trialbed.conversation (trial, attempt, who, agent, seq, role, call, body, exact)
@@ -39,7 +54,7 @@ export async function addConversation(sql: Sql, trial: string, attempt: number, 
         entries.map(({ seq }) => seq),
         entries.map(({ role }) => role),
         entries.map(({ call }) => call),
-        entries.map(({ body }) => JSON.stringify(body)),
+        bodies,
         entries.map((entry) => ('exact' in entry ? JSON.stringify(entry.exact) : null)),
       ],
     ),

@@ -77,7 +77,11 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     setAttemptWorld: (trial, attempt, world) => setAttemptWorld(database, trial, attempt, world),
     addMessage: (trial, attempt, message) => addMessage(database, trial, attempt, message),
     messages: (trial, attempt) => listMessages(database, trial, attempt),
-    addModelCall: (trial, attempt, call) => addModelCall(database, trial, attempt, call),
+    addModelCall: (trial, attempt, call, entries = []) =>
+      database.transaction(async (sql) => {
+        await addModelCall(sql, trial, attempt, call);
+        await addConversation(sql, trial, attempt, entries);
+      }),
     modelCalls: (trial, attempt) => listModelCalls(database, trial, attempt),
     addConversation: (trial, attempt, entries) => addConversation(database, trial, attempt, entries),
     conversation: (trial, attempt) => listConversation(database, trial, attempt),

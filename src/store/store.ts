@@ -67,6 +67,8 @@ export interface BatchOptions {
   readonly retries: number;
   /** People decide what needs an approval, and not the cases' approvers. Absent: they do not. */
   readonly human?: true;
+  /** What records of conversations with models do with mail addresses. Absent: they are kept. */
+  readonly addresses?: 'keep' | 'mask';
 }
 
 export type BatchState = 'running' | 'interrupted' | 'finished' | 'cancelled';
@@ -182,8 +184,8 @@ export interface Store extends AsyncDisposable {
   setAttemptWorld(trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void>;
   addMessage(trial: string, attempt: number, message: Message): Promise<void>;
   messages(trial: string, attempt: number): Promise<readonly Message[]>;
-  /** A call of a model, whoever made it. The same id of an attempt is kept once: the first stands. */
-  addModelCall(trial: string, attempt: number, call: ModelCall): Promise<void>;
+  /** A call of a model, whoever made it. The same id of an attempt is kept once: the first stands. `entries` of its conversation are added with it, or neither. */
+  addModelCall(trial: string, attempt: number, call: ModelCall, entries?: readonly (ConversationEntry | LiveEntry)[]): Promise<void>;
   /** In the order in which they were added. */
   modelCalls(trial: string, attempt: number): Promise<readonly ModelCall[]>;
   /** What was said between a model and whoever asked it, redacted and bounded by the caller. Each place (who, agent, seq) is kept once: the first entry stands. */

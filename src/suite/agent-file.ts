@@ -7,6 +7,7 @@ import { contentHash } from './identity.ts';
 import { check, problemAt } from './issues.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { codeFile, isFile, kindOf } from './places.ts';
+import { routeOf } from './route-file.ts';
 import { type LoadedAgent, type Suite, SuiteFileError } from './suite.ts';
 import { type AgentFile, agentSchema } from './suite-schema.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
@@ -76,6 +77,8 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
       return moduleAgent(source, written, name, version);
     case 'command':
       return commandAgent(source, written, name, version);
+    case 'model':
+      return modelAgent(source, written, name, version);
     case 'http': {
       const { url, headers = {}, output = 'text', timeouts = {}, parameters = {} } = written;
       const { connect: connectMs = CONNECT_MS, answer: answerMs = null, poll: pollMs = POLL_MS } = timeouts;
@@ -83,6 +86,17 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
       return withHash({ ...spec, ...accessOf(written) });
     }
   }
+}
+
+async function modelAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'model' }>, name: string, version: string): Promise<LoadedAgent> {
+  const { prompt = '', output = 'text', budget: { steps, tokens, money } = {} } = written;
+  const route = await routeOf(written.route, source, ['route']);
+  if (money !== undefined && route.prices?.currency !== money.currency) {
+    const has = route.prices === null ? 'has no "prices"' : `has prices in ${route.prices.currency}`;
+    throw new SuiteFileError([problemAt(source, ['budget', 'money'], `cannot be kept: the route ${route.name} ${has}`)]);
+  }
+  const budget = { ...(steps !== undefined && { steps }), ...(tokens !== undefined && { tokens }), ...(money !== undefined && { money }) };
+  return withHash({ kind: 'model', name, version, route, prompt, output, budget });
 }
 
 async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'module' }>, name: string, version: string): Promise<LoadedAgent> {

@@ -85,7 +85,14 @@ function budgetOf(written: CaseFile, defaults: CaseDefaults, turns: number): Bud
   const budget = { ...defaults.budget, ...written.budget };
   // What is written down is said, whatever a suite's limit of turns is.
   const limit = written.conversation ? (budget.turns ?? SIMULATED_TURNS) : Math.max(budget.turns ?? turns, turns);
-  return { calls: budget.calls ?? CALLS, wallMs: budget.wall ?? WALL_MS, turns: limit };
+  const { steps, tokens, money } = budget;
+  return {
+    ...{ calls: budget.calls ?? CALLS, wallMs: budget.wall ?? WALL_MS, turns: limit },
+    // Absent where nobody gave them: a case is the same case as before there were any.
+    ...(steps !== undefined && { steps }),
+    ...(tokens !== undefined && { tokens }),
+    ...(money !== undefined && { money }),
+  };
 }
 
 /** A simulated user's turns are Updates of the workflow, as calls are, and an attempt that is repeated adds its own. */

@@ -3,10 +3,13 @@ import { type ApprovalRule, type CaseApprover, MAX_EXPIRY_MS } from '../domain/a
 import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../domain/case.ts';
 import { conversationSchema } from './conversation-schema.ts';
 import { columns, effectPattern, textRule } from './matcher-schema.ts';
-import { duration, instant, jsonObject, span, stepName, text, zone } from './values.ts';
+import { duration, instant, jsonObject, money, span, stepName, text, zone } from './values.ts';
 
 /** Temporal takes 2,000 Updates of one workflow, and each call of a module agent is one; an attempt that is repeated adds its own. */
 const MAX_CALLS = 1_500;
+
+/** Each is a few events of a workflow's history. */
+const MAX_STEPS = 500;
 
 /** Tool calls, time and turns; what is not named is the suite's, else the default. */
 export const budget = z.strictObject({
@@ -18,6 +21,9 @@ export const budget = z.strictObject({
     .max(1000)
     .meta({ description: 'Messages of the user, answers to ask_user included. Default: as many as the case has; 20 with a simulated user.' })
     .optional(),
+  steps: z.int().min(1).max(MAX_STEPS).meta({ description: "Calls of the agent's models. At most 500. Default 50." }).optional(),
+  tokens: z.int().min(1).meta({ description: "Tokens of the agent's models, input and output together. Default: no limit." }).optional(),
+  money: money.meta({ description: "What the agent's models may cost. Default: no limit." }).optional(),
 });
 
 /** A change of rows, by hand of nobody in the trial. */

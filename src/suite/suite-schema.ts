@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ServiceAccess } from '../domain/agent.ts';
 import { approver, budget, solutionKeys, user } from './case-schema.ts';
+import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
 import { duration, instant, jsonObject, text, zone } from './values.ts';
 
 /** `suite.yaml`, as people write it. */
@@ -40,11 +41,6 @@ export const suiteSchema = z.strictObject({
 
 export type SuiteFile = z.output<typeof suiteSchema>;
 
-const common = {
-  name: text.meta({ description: 'Name of the agent. Default: the name of the file.' }).optional(),
-  version: text.meta({ description: 'Version, as reports show it. Default: 1.' }).optional(),
-};
-
 const parameters = jsonObject.meta({ description: 'Passed to the agent as they are; part of what makes it the same agent.' }).optional();
 const variableName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable');
 const variableNames = z.array(variableName);
@@ -80,12 +76,12 @@ const argument = z.string().refine((arg) => !arg.includes('\0'), 'expected a tex
 /** An agent's file, as people write it. */
 export const agentSchema = z.discriminatedUnion('kind', [
   z.strictObject({
-    ...common,
+    ...agentNames,
     kind: z.literal('script').meta({ description: 'Plays fixed steps.' }),
     ...solutionKeys,
   }),
   z.strictObject({
-    ...common,
+    ...agentNames,
     kind: z.literal('module').meta({ description: "A TypeScript or JavaScript file's default export, run in a process of its own." }),
     file: text.meta({ description: 'The file, from this one.' }),
     parameters,
@@ -93,7 +89,7 @@ export const agentSchema = z.discriminatedUnion('kind', [
     access,
   }),
   z.strictObject({
-    ...common,
+    ...agentNames,
     kind: z.literal('command').meta({ description: 'A program of its own, in any language, which acts through the gateway.' }),
     program: argument.min(1).meta({ description: 'A name that is looked up in PATH, or a path, with a "/", from the folder.' }),
     args: z.array(argument).meta({ description: 'Its arguments. It runs in the folder, so paths in them are from there.' }).optional(),
@@ -111,7 +107,7 @@ export const agentSchema = z.discriminatedUnion('kind', [
     access,
   }),
   z.strictObject({
-    ...common,
+    ...agentNames,
     kind: z.literal('http').meta({ description: 'A server of its own, which is sent each turn of the conversation and acts through the gateway.' }),
     url: z
       .url({ protocol: /^https?$/, error: 'expected an address such as https://agents.example.org/trials' })
@@ -140,8 +136,9 @@ export const agentSchema = z.discriminatedUnion('kind', [
     parameters,
     access,
   }),
+  modelAgentSchema,
   z.strictObject({
-    ...common,
+    ...agentNames,
     kind: z.literal('do-nothing').meta({ description: 'Answers, and calls nothing.' }),
     answer: z.string().meta({ description: 'Its answer. Default: empty.' }).optional(),
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../domain/json.ts';
+import type { Money } from '../domain/model.ts';
 
 /** Text that is not empty. */
 export const text = z.string().min(1);
@@ -19,6 +20,16 @@ export const duration = z.string().transform((value, context): number => {
     return z.NEVER;
   }
   return ms;
+});
+
+/** `0.50 USD`. */
+export const money = z.string().transform((value, context): Money => {
+  const [, amount, currency] = /^(\d{1,9}(?:\.\d{1,9})?) ([A-Z]{3})$/.exec(value) ?? [];
+  if (amount === undefined || currency === undefined || Number(amount) === 0) {
+    context.addIssue({ code: 'custom', message: `expected an amount with its currency, such as "0.50 USD", found "${value}"` });
+    return z.NEVER;
+  }
+  return { amount: Number(amount), currency };
 });
 
 /** Seconds as a number (`2`), or as {@link duration}; at most 30 days; read as milliseconds. */

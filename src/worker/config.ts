@@ -79,6 +79,10 @@ export interface Config {
     /** Activities at once. */
     readonly activities: number;
     readonly cachedWorkflows: number;
+    /** Calls of models at once. */
+    readonly modelCalls: number;
+    /** Calls of models that start in a second, over all workers of one batch; null: no limit beside those of routes. */
+    readonly modelCallsPerSecond: number | null;
   };
   /** Connections to one Postgres host for worlds. */
   readonly worldConnections: number;
@@ -126,7 +130,12 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
     listen: vars.TRIALBED_LISTEN,
     gateway: { port: vars.TRIALBED_GATEWAY_PORT, url: vars.TRIALBED_GATEWAY_URL ?? null },
     metrics: vars.TRIALBED_METRICS ?? null,
-    worker: { activities: vars.TRIALBED_ACTIVITIES, cachedWorkflows: vars.TRIALBED_CACHED_WORKFLOWS },
+    worker: {
+      activities: vars.TRIALBED_ACTIVITIES,
+      cachedWorkflows: vars.TRIALBED_CACHED_WORKFLOWS,
+      modelCalls: vars.TRIALBED_MODEL_CALLS,
+      modelCallsPerSecond: vars.TRIALBED_MODEL_CALLS_PER_SECOND ?? null,
+    },
     worldConnections: vars.TRIALBED_WORLD_CONNECTIONS,
     postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
     failpoints: vars.TRIALBED_FAILPOINTS,
@@ -196,6 +205,8 @@ const variables = z.object({
   TRIALBED_ACTIVITIES: count(1, 50),
   // A cache smaller than what is in flight costs a factor of four in workflows a second.
   TRIALBED_CACHED_WORKFLOWS: count(1, 500),
+  TRIALBED_MODEL_CALLS: count(1, 50),
+  TRIALBED_MODEL_CALLS_PER_SECOND: z.coerce.number('a number').gt(0, 'a number above 0').optional(),
   TRIALBED_WORLD_CONNECTIONS: count(1, 40),
   TRIALBED_FAILPOINTS: z
     .string()

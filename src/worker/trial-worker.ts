@@ -5,7 +5,7 @@ import { startInbox } from '../environments/inbox/inbox.ts';
 import { startTickets } from '../environments/tickets/service.ts';
 import { startGateway } from '../gateway/gateway.ts';
 import { createModelClient } from '../models/client.ts';
-import { conversationQueue } from '../workflows/messages.ts';
+import { conversationQueue, modelQueue } from '../workflows/messages.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
@@ -62,7 +62,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     now: () => new Date(),
   };
   const models = createModelClient({ variable: (name) => readVariables([name])[name] });
-  const { converse, ...activities } = createTrialActivities(services, {
+  const { converse, callModel, ...activities } = createTrialActivities(services, {
     meters: createMeters(Runtime.instance().metricMeter),
     workflows: temporal.workflow,
     environmentOf: readVariables,
@@ -92,7 +92,15 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
         stickyQueueScheduleToStartTimeout: '1 second',
       });
       const conversations = await Worker.create({ ...common, taskQueue: conversationQueue(taskQueue), activities: { converse } });
-      return runTogether([trials, conversations], (error) => log.error({ err: error }, 'the worker ended with an error'));
+      const calls = await Worker.create({
+        ...common,
+        taskQueue: modelQueue(taskQueue),
+        activities: { callModel },
+        maxConcurrentActivityTaskExecutions: config.worker.modelCalls,
+        // Over all workers of the queue; by the server.
+        ...(config.worker.modelCallsPerSecond !== null && { maxTaskQueueActivitiesPerSecond: config.worker.modelCallsPerSecond }),
+      });
+      return runTogether([trials, conversations, calls], (error) => log.error({ err: error }, 'the worker ended with an error'));
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

@@ -83,6 +83,11 @@ export function conversationQueue(taskQueue: string): string {
   return `${taskQueue}-agents`;
 }
 
+/** Task queue of calls of models: they wait for others for seconds and minutes, and nothing of a trial must wait behind them. */
+export function modelQueue(taskQueue: string): string {
+  return `${taskQueue}-models`;
+}
+
 /** Where the trial stands, for operators and the client. */
 export const statusQuery = defineQuery<TrialStatus>('status');
 

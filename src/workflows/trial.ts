@@ -24,6 +24,7 @@ import { Door } from './door.ts';
 import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
 import { conversationQueue, hearUpdate, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
+import { MODEL_GRACE_MS, playModel } from './model-agent.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
@@ -78,6 +79,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'AgentHeaderMissing',
   'GraderTimeoutError',
   'PreviewError',
+  'ModelSetup',
 ]);
 
 class TrialRun {
@@ -220,7 +222,7 @@ class TrialRun {
     });
     this.door = door;
     this.decisions.open(gate ?? null, door);
-    const end = plan.agent === 'script' ? await playScript(door, dialogue, at) : await converse(plan, at);
+    const end = await act(door, dialogue, plan, at);
     if (door.broken) throw door.broken;
     return dialogue?.over ?? end;
   }
@@ -238,6 +240,12 @@ class TrialRun {
     const calls = door && { made: door.calls, budget: door.budget, inFlight: door.inFlight, notes: door.notes, waiting: this.decisions.waiting };
     setCurrentDetails(detailsText({ case: kase, agent, attempt: this.current.attempt, phase, calls, summary }));
   }
+}
+
+function act(door: Door, dialogue: Dialogue | null, plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+  const { agent, model } = plan;
+  if (model) return playModel(door, dialogue, { ...plan, model, graceMs: graceMs(plan) }, at);
+  return agent === 'script' ? playScript(door, dialogue, at) : converse(plan, at);
 }
 
 async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttempt): Promise<ConversationEnd> {
@@ -278,7 +286,12 @@ async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<Conversati
 }
 
 function leaseMs(plan: AttemptPlan): number {
-  return plan.budget.wallMs + CONVERSATION_GRACE_MS + LEASE_GRACE_MS + approvalMs(plan);
+  return plan.budget.wallMs + graceMs(plan) + LEASE_GRACE_MS;
+}
+
+/** What a conversation may take beyond the agent's own time. */
+function graceMs(plan: AttemptPlan): number {
+  return (plan.model ? MODEL_GRACE_MS : CONVERSATION_GRACE_MS) + approvalMs(plan);
 }
 
 /** What people may take to decide lies outside the agent's own time. */

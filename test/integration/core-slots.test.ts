@@ -3,7 +3,9 @@ import { startTestbed } from '../harness/testbed.ts';
 import { blobs, moduleAgent } from './core-trials.ts';
 
 it('agents that take every slot for conversations leave slots for the calls that they make', async () => {
-  await using testbed = await startTestbed(inject('services'), { config: { worker: { activities: 2, cachedWorkflows: 300 } } });
+  await using testbed = await startTestbed(inject('services'), {
+    config: { worker: { activities: 2, cachedWorkflows: 300, modelCalls: 2, modelCallsPerSecond: null } },
+  });
   await using suites = await blobs(testbed, 'core-slots');
   const calls = [
     { tool: 'slow_read', args: {} },

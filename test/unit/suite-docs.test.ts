@@ -29,6 +29,7 @@ describe('docs/case-files.md', () => {
   test('every block of YAML is named, so that it is tested', () => {
     expect([...page.matchAll(/^```yaml$/gm)]).toHaveLength(blocks.length);
     expect(Object.keys(files).sort()).toEqual([
+      'agents/asked.yaml',
       'agents/careful.yaml',
       'agents/far.yaml',
       'agents/fixed.yaml',
@@ -49,7 +50,7 @@ describe('docs/case-files.md', () => {
     const suite = await loadSuite(join(folder.path, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['refund-within-policy', 'thanks']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
-    expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['command', 'do-nothing', 'http', 'module', 'script']);
+    expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['command', 'do-nothing', 'http', 'model', 'module', 'script']);
     expect(await readRoute(join(folder.path, 'suite/routes/small.yaml'))).toMatchObject({ name: 'small', timeoutMs: 90_000 });
     expect(suite.defaults.faults).toEqual(['none', 'lost-reply']);
     const kinds = new Set(suite.schedules['everything']?.schedule.rules.map(({ fault }) => fault.kind));
