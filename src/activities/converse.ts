@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import type { ServiceAccess } from '../domain/agent.ts';
+import type { ModelRoute } from '../domain/model.ts';
 import type { World } from '../environments/world.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelClient } from '../models/client.ts';
@@ -13,6 +14,7 @@ import { runGatewayAgent } from './gateway-agent/conversation.ts';
 import { headersOf } from './http-agent/headers.ts';
 import { httpTurns } from './http-agent/turns.ts';
 import { instructionsOf } from './instructions.ts';
+import { modelAccount } from './model-account.ts';
 import { runModuleAgent } from './module-agent/host.ts';
 import type { ActivityServices } from './services.ts';
 import type { TrialContext } from './trial-context.ts';
@@ -34,7 +36,7 @@ export interface ConverseOptions {
 /** Runs an agent that has code of its own, or a server. Each of its calls is checked here, written to the ledger, and carried through the trial's door as a workflow Update. */
 export async function converse(
   services: ActivityServices,
-  { workflows, environmentOf, gateway }: ConverseOptions,
+  { workflows, environmentOf, gateway, models }: ConverseOptions,
   context: TrialContext,
   world: World,
   at: WorldAttempt,
@@ -62,6 +64,10 @@ export async function converse(
     carry,
     late: (detail: string) => world.ledger.late({ source: 'door', operation: null, detail }),
   };
+  const modelsOf = (routes: readonly ModelRoute[] = [], secrets: { readonly [name: string]: string }) => {
+    const account = modelAccount(services, context, at, { routes, secrets: { ...environmentOf(routes.flatMap(({ key }) => key ?? [])), ...secrets } });
+    return { account, client: models };
+  };
   const ownAccess = (access: readonly ServiceAccess[] = []) => worldAccess(services.addresses, environment.environment, world, access);
 
   try {
@@ -78,13 +84,16 @@ export async function converse(
           call: carry,
         });
       case 'command': {
+        const own = { ...environmentOf(agent.env), ...accessVariables(await ownAccess(agent.access)) };
         // Neither the program nor what it starts is found without a PATH.
-        const env = { ...environmentOf(['PATH', ...agent.env]), ...accessVariables(await ownAccess(agent.access)) };
-        return await runGatewayAgent({ ...throughGateway, agent }, programTurns(agent, env));
+        const env = { ...environmentOf(['PATH']), ...own };
+        return await runGatewayAgent({ ...throughGateway, agent, models: modelsOf(agent.routes, own) }, programTurns(agent, env));
       }
       case 'http': {
         const headers = headersOf(agent, environmentOf);
-        return await runGatewayAgent({ ...throughGateway, agent }, httpTurns({ agent, headers, services: await ownAccess(agent.access) }));
+        const own = await ownAccess(agent.access);
+        const asking = modelsOf(agent.routes, { ...headers, ...accessVariables(own) });
+        return await runGatewayAgent({ ...throughGateway, agent, models: asking }, httpTurns({ agent, headers, services: own }));
       }
       default:
         throw new Error(`agent ${agent.name} has no code of its own`);

@@ -37,6 +37,10 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly env: readonly string[];
       /** Services of its world whose address and credentials its environment holds. Absent: none. */
       readonly access?: readonly ServiceAccess[];
+      /** Ways to models that it may ask through the gateway. Absent: none. */
+      readonly routes?: readonly ModelRoute[];
+      /** Its environment holds the gateway's addresses and its token under the names that providers' libraries read, too. Absent: no. */
+      readonly providerVariables?: true;
     }
   | {
       readonly kind: 'model';
@@ -61,6 +65,8 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly parameters: JsonObject;
       /** Services of its world whose address and credentials it is sent. Absent: none. */
       readonly access?: readonly ServiceAccess[];
+      /** Ways to models that it may ask through the gateway. Absent: none. */
+      readonly routes?: readonly ModelRoute[];
     }
 );
 

@@ -3,6 +3,7 @@ import { printable } from '../domain/text/bounded.ts';
 import { listen } from '../environments/listen.ts';
 import { AWAY } from './answer.ts';
 import { gatewayApp } from './http.ts';
+import { modelUrls } from './models/routes.ts';
 import { type SessionOptions, TrialSession } from './session.ts';
 import { type SessionPlace, Tokens, type TokenStore } from './tokens.ts';
 
@@ -24,6 +25,10 @@ export interface OpenSession {
   readonly beyondBudget: number;
   /** Waits until no call is in flight or waits. */
   idle(): Promise<void>;
+  /** Base URLs for libraries of providers, with the token as key; of those formats of which the agent's description names a route. */
+  readonly models: { readonly openai?: string; readonly anthropic?: string };
+  /** After {@link close}: waits until its calls of models are recorded. */
+  settled(): Promise<void>;
   /** The token opens nothing any more: what comes with it is refused, and noted as a late attempt. */
   close(): Promise<void>;
   /** This worker takes no more calls, the next one will: whoever asks meanwhile is told to ask again. */
@@ -73,7 +78,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
         get beyondBudget() {
           return opened.beyondBudget;
         },
+        models: modelUrls(options.publicUrl ?? server.url, session.models.account.routes),
         idle: () => opened.idle(),
+        settled: () => opened.settled(),
         async close() {
           if (opened.closed) return;
           opened.close();

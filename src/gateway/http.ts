@@ -6,18 +6,18 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
 import { AWAY, type CallAnswer, refusal, retryAfter, statusOf } from './answer.ts';
 import { CALL_ID_FORM, isCallId } from './call-request.ts';
+import type { App } from './app.ts';
 import { mcpEndpoint } from './mcp.ts';
+import { refusalResponse } from './models/pass-through.ts';
+import { MAX_MODEL_BODY_BYTES, providerOf, serveModels } from './models/routes.ts';
+import { serveTraces } from './models/traces.ts';
+import type { Refusal } from './models/wire.ts';
 import { openApiOf } from './openapi.ts';
 import type { TrialSession } from './session.ts';
 import type { SessionPlace, Tokens } from './tokens.ts';
 
 /** Largest body; in bytes. Larger than the largest arguments, since these are measured without white space. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
-
-interface App {
-  /** Set once the token has been found good. */
-  Variables: { session: TrialSession };
-}
 
 export interface GatewayAppOptions {
   readonly tokens: Pick<Tokens, 'find'>;
@@ -27,7 +27,7 @@ export interface GatewayAppOptions {
   readonly local: boolean;
 }
 
-/** The gateway's routes. Every request needs the bearer token of a session. */
+/** The gateway's routes. Every request needs the token of a session. */
 export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();
 
@@ -49,7 +49,9 @@ export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logg
       const led = [validateHostHeader(c.req.header('host'), names), validateOriginHeader(c.req.header('origin'), names)].find(({ ok }) => !ok);
       if (led) return answer(c, refusal('wrong_host', 'The gateway listens on this machine alone, and the headers Host and Origin name another.'));
     }
-    const [, token = ''] = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '') ?? [];
+    const [, bearer] = /^Bearer +(\S+)$/i.exec(c.req.header('authorization') ?? '') ?? [];
+    // Anthropic's libraries send it so.
+    const token = bearer ?? c.req.header('x-api-key') ?? '';
     const found = await tokens.find(token);
     const request = `${c.req.method} ${c.req.path}`;
     if (found.kind === 'nobody') {
@@ -66,7 +68,10 @@ export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logg
     c.set('session', found.session);
     return next();
   });
-  app.use(bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => noCall(c, refusal('payload_too_large', `A body may have ${MAX_BODY_BYTES} bytes.`)) }));
+  const limits = [MAX_BODY_BYTES, MAX_MODEL_BODY_BYTES].map((maxSize) =>
+    bodyLimit({ maxSize, onError: (c) => noCall(c, refusal('payload_too_large', `A body may have ${maxSize} bytes.`)) }),
+  );
+  app.use((c, next) => (providerOf(c.req.path) ? limits[1] : limits[0])?.(c, next) ?? next());
 
   app.get('/openapi.json', (c) => c.json(openApiOf(c.get('session').tools)));
   app.get('/tools', (c) => c.json({ tools: c.get('session').tools }));
@@ -78,6 +83,8 @@ export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logg
     const idempotencyKey = c.req.header('idempotency-key') ?? null;
     return answer(c, await c.get('session').call({ tool: c.req.param('name'), args, idempotencyKey, callId }));
   });
+  serveModels(app);
+  serveTraces(app, (error) => log.info({ err: error }, 'spans were refused'));
   const mcp = mcpEndpoint(MAX_BODY_BYTES, (error) => log.info({ err: error }, 'an MCP request was refused'));
   app.all('/mcp', async (c) => {
     const response = await mcp(c.req.raw, c.get('session'));
@@ -96,6 +103,8 @@ function noCall(c: Context<App>, told: CallAnswer, headers: { readonly [name: st
 }
 
 function answer(c: Context<App>, told: CallAnswer, headers: { readonly [name: string]: string } = {}): Response {
+  const provider = providerOf(c.req.path);
+  if (provider) return refusalResponse(provider, REFUSALS[told.problem?.code ?? ''] ?? 'harness', told.problem?.message ?? '');
   const after = retryAfter(told.problem);
   return c.json(told, statusOf(told) as ContentfulStatusCode, { ...headers, ...(after !== null && { 'retry-after': String(after) }) });
 }
@@ -107,3 +116,12 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+/** The gateway's own refusals, as a provider would word them. */
+const REFUSALS: { readonly [code: string]: Refusal } = {
+  unauthorized: 'unauthorized',
+  token_ended: 'unauthorized',
+  not_found: 'not_found',
+  method_not_allowed: 'not_found',
+  payload_too_large: 'too_large',
+};

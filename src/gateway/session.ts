@@ -1,7 +1,10 @@
 import type { CallResult } from '../environments/agent.ts';
 import type { ToolSchema } from '../environments/world.ts';
+import type { ModelClient } from '../models/client.ts';
 import { type CallAnswer, refusal } from './answer.ts';
 import { type CallRequest, digestOfCall } from './call-request.ts';
+import type { ModelAccount } from './models/account.ts';
+import type { PassOptions } from './models/pass-through.ts';
 
 const MAX_IN_FLIGHT = 8;
 /** Calls that wait in order for one of those to end; more are refused. */
@@ -37,6 +40,8 @@ export interface SessionOptions {
   readonly carry: (tool: string, args: unknown, idempotencyKey: string | null, name: CallName | null) => Promise<CallResult>;
   /** Calls that an earlier worker has taken: how many, and those that had a name. Default: none. */
   readonly before?: { readonly calls: number; readonly names: readonly CallName[] };
+  /** Models that its agent may ask through the gateway, and what it tells of others. */
+  readonly models: { readonly account: ModelAccount; readonly client: Pick<ModelClient, 'take'> };
   /** Notes what came after the session's end. */
   readonly late: (request: string) => Promise<void>;
   readonly events: SessionEvents;
@@ -65,11 +70,23 @@ export class TrialSession {
   private ended: CallAnswer | null = null;
   private whenIdle: (() => void)[] = [];
 
+  readonly models: PassOptions;
+  private readonly stop = new AbortController();
+  private readonly asking = new Set<Promise<void>>();
+
   constructor(options: SessionOptions) {
     this.options = options;
     this.tools = options.tools;
     this.counted = options.before?.calls ?? 0;
     for (const { id, digest } of options.before?.names ?? []) this.named.set(id, { digest, answer: null });
+    const { models, events } = options;
+    this.models = {
+      ...models,
+      events: { waiting: events.busy, served: events.idle, exhausted: (problem) => this.exhaust(problem), failed: events.failed },
+      signal: this.stop.signal,
+      track: (call) => this.track(call),
+      other: () => this.noteOther(),
+    };
   }
 
   /** Takes no more calls. */
@@ -111,9 +128,14 @@ export class TrialSession {
   /** Counts a request that is no call. */
   noteOther(): void {
     if (++this.others !== MAX_NO_CALLS + 1 || this.ended) return;
+    this.exhaust({ code: 'too_many_requests', message: `The agent sent more than ${MAX_NO_CALLS} requests that are no call.` });
+  }
+
+  /** Ends the conversation for what is no call, once those in flight have ended. */
+  private exhaust(problem: { readonly code: string; readonly message: string }): void {
     const still = this.inFlight === 0 && this.waiting.length === 0;
     if (still) this.options.events.busy();
-    this.options.events.exhausted({ code: 'too_many_requests', message: `The agent sent more than ${MAX_NO_CALLS} requests that are no call.` });
+    this.options.events.exhausted(problem);
     if (still) this.options.events.idle();
   }
 
@@ -126,6 +148,12 @@ export class TrialSession {
   close(answer: CallAnswer = ENDED): void {
     this.ended ??= answer;
     for (const { answer: tell } of this.waiting.splice(0)) tell(this.ended);
+    this.stop.abort(new Error('the conversation has ended'));
+  }
+
+  /** Waits until all calls of models have ended, which they do with the session, and are recorded. */
+  async settled(): Promise<void> {
+    while (this.asking.size > 0) await Promise.all(this.asking);
   }
 
   /** Notes a request that came after the end. @throws what `late` threw */
@@ -142,6 +170,11 @@ export class TrialSession {
       this.waiting.push({ request, name, repeated, answer });
       this.pump();
     });
+  }
+
+  private track(call: Promise<void>): void {
+    this.asking.add(call);
+    void call.finally(() => this.asking.delete(call));
   }
 
   private pump(): void {

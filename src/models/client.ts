@@ -31,6 +31,19 @@ export interface ModelClient {
    * @throws {ModelError} @throws the signal's reason.
    */
   ask(route: ModelRoute, request: ModelRequest, options: { readonly signal: AbortSignal; readonly limitMs?: number }): Promise<TimedReply>;
+  /**
+   * Runs what asks a model in another way, within the same limits, when its turn has come.
+   * @throws {ModelError} where the route's key cannot be had; the signal's reason while it waits; what `work` threw.
+   */
+  take<T>(route: ModelRoute, signal: AbortSignal, work: (turn: ModelTurn) => Promise<T>): Promise<T>;
+}
+
+/** The right to one request. */
+export interface ModelTurn {
+  /** Null: the route takes none. */
+  readonly key: string | null;
+  /** The provider wants to be left alone for so long. */
+  hold(ms: number): void;
 }
 
 const FORMATS: { readonly [api in ModelRoute['api']]: ModelFormat } = { openai: openAi, anthropic };
@@ -49,6 +62,11 @@ export function createModelClient({ variable }: ModelClientOptions): ModelClient
           throw error;
         }
       });
+    },
+    async take(route, signal, work) {
+      const key = keyOf(route, variable);
+      const limiter = limiterOf(limiters, route);
+      return limiter.run(signal, () => work({ key, hold: (ms) => limiter.hold(ms) }));
     },
   };
 }

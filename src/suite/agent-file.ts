@@ -1,6 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { AgentSpec, ServiceAccess } from '../domain/agent.ts';
+import type { ModelRoute } from '../domain/model.ts';
 import { agentHash } from './agent-hash.ts';
 import { checkSolution } from './check-solution.ts';
 import { contentHash } from './identity.ts';
@@ -83,7 +84,7 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
       const { url, headers = {}, output = 'text', timeouts = {}, parameters = {} } = written;
       const { connect: connectMs = CONNECT_MS, answer: answerMs = null, poll: pollMs = POLL_MS } = timeouts;
       const spec = { kind: 'http' as const, name, version, url, headers, output, timeouts: { connectMs, answerMs, pollMs }, parameters };
-      return withHash({ ...spec, ...accessOf(written) });
+      return withHash({ ...spec, ...accessOf(written), ...(await routesOf(written, source)) });
     }
   }
 }
@@ -121,13 +122,39 @@ async function commandAgent(source: YamlFile, written: Extract<AgentFile, { kind
     );
     if (!executable) throw refuse(`${program} cannot be executed; chmod +x it, or name the program that runs it and give the file in args`);
   }
-  const spec = { kind: 'command' as const, name, version, folder, program, args, output, parameters, env, ...accessOf(written) };
+  const spec = {
+    kind: 'command' as const,
+    name,
+    version,
+    folder,
+    program,
+    args,
+    output,
+    parameters,
+    env,
+    ...accessOf(written),
+    ...(await routesOf(written, source)),
+    ...(written.provider_variables === true && { providerVariables: true as const }),
+  };
   return withFiles(source, spec, written.folder === undefined ? 'program' : 'folder', written.folder === undefined ? 'the folder of this file' : shown);
 }
 
 /** Absent where there is none, so that equal agents are equal however it is written. */
 function accessOf({ access }: { readonly access?: readonly ServiceAccess[] | undefined }): { readonly access?: readonly ServiceAccess[] } {
   return access === undefined ? {} : { access };
+}
+
+/** Routes of an agent that asks models through the gateway; absent where there are none. */
+async function routesOf(
+  { route }: Pick<Extract<AgentFile, { kind: 'http' }>, 'route'>,
+  source: YamlFile,
+): Promise<{ readonly routes?: readonly ModelRoute[] }> {
+  if (route === undefined) return {};
+  const at = (index: number) => (Array.isArray(source.data['route']) ? ['route', index] : ['route']);
+  const routes = await Promise.all(route.map((written, index) => routeOf(written, source, at(index))));
+  const twice = routes.findIndex(({ name }, index) => routes.findIndex((other) => other.name === name) < index);
+  if (twice >= 0) throw new SuiteFileError([problemAt(source, at(twice), `there are two routes of the name ${routes[twice]?.name ?? ''}`)]);
+  return { routes };
 }
 
 async function withFiles(source: YamlFile, spec: AgentSpec, key: string, folder: string): Promise<LoadedAgent> {

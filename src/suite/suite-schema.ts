@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ServiceAccess } from '../domain/agent.ts';
 import { approver, budget, solutionKeys, user } from './case-schema.ts';
 import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
+import { routeSchema } from './route-schema.ts';
 import { duration, instant, jsonObject, text, zone } from './values.ts';
 
 /** `suite.yaml`, as people write it. */
@@ -71,6 +72,14 @@ const access = z
   .meta({ description: 'Services of its world whose address and credentials the agent gets, for clients of its own; "direct": all three.' })
   .optional();
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const oneRoute = z.union([text, routeSchema]);
+const route = z
+  .union([oneRoute, z.array(oneRoute).min(1).max(20)])
+  .transform((written) => (Array.isArray(written) ? written : [written]))
+  .meta({
+    description: 'Models that it may ask through the gateway: the path of a route file, from this file, a route itself, or a list of these. Default: none.',
+  })
+  .optional();
 const argument = z.string().refine((arg) => !arg.includes('\0'), 'expected a text without NUL');
 
 /** An agent's file, as people write it. */
@@ -105,6 +114,14 @@ export const agentSchema = z.discriminatedUnion('kind', [
       .meta({ description: 'Names of environment variables that the program may see, beside PATH and those of the gateway. It sees no others.' })
       .optional(),
     access,
+    route,
+    provider_variables: z
+      .boolean()
+      .meta({
+        description:
+          'Set OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, as libraries of providers read them, to the gateway and its token. Default: false.',
+      })
+      .optional(),
   }),
   z.strictObject({
     ...agentNames,
@@ -135,6 +152,7 @@ export const agentSchema = z.discriminatedUnion('kind', [
       .optional(),
     parameters,
     access,
+    route,
   }),
   modelAgentSchema,
   z.strictObject({

@@ -77,6 +77,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'FaultNotApplicable',
   'AgentProgramMissing',
   'AgentHeaderMissing',
+  'ModelSetup',
   'GraderTimeoutError',
   'PreviewError',
   'ModelSetup',

@@ -13,6 +13,7 @@ export interface Start {
   readonly gateway: string;
   readonly mcp: string;
   readonly token: string;
+  readonly models: { readonly openai?: string; readonly anthropic?: string };
 }
 
 export interface Asked {

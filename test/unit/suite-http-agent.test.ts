@@ -29,6 +29,28 @@ describe('an agent of kind http', () => {
     expect((await load(text)).hash !== (await load(URL_LINE)).hash).toBe(changes);
   });
 
+  test('may have routes to models: as a file, in place, or several', async () => {
+    await using folder = await folderWith({
+      'agents/far.yaml': `kind: http\n${URL_LINE}route: [../routes/small.yaml, { url: "http://127.0.0.1/v1", model: large }]\n`,
+      'agents/one.yaml': 'kind: command\nprogram: sh\nroute: ../routes/small.yaml\nprovider_variables: true\n',
+      'agents/twice.yaml': `kind: http\n${URL_LINE}route: [../routes/small.yaml, ../routes/small.yaml]\n`,
+      'agents/gone.yaml': `kind: http\n${URL_LINE}route: [../routes/none.yaml]\n`,
+      'routes/small.yaml': 'url: http://127.0.0.1/v1\nmodel: tiny\nkey: PROVIDER_KEY\n',
+    });
+    const suite = await loadSuite(folder.path);
+    const names = async (agent: string) => {
+      const { spec } = await loadAgent(agent, suite);
+      return 'routes' in spec ? spec.routes?.map(({ name, model }) => `${name}: ${model}`) : [];
+    };
+    expect(await names('far')).toEqual(['small: tiny', 'large: large']);
+    expect(await names('one')).toEqual(['small: tiny']);
+    expect((await loadAgent('one', suite)).spec).toMatchObject({ providerVariables: true });
+    expect(await problemsIn(folder.path, () => loadAgent('twice', suite))).toEqual(['agents/twice.yaml:3:31 route[1]: there are two routes of the name small']);
+    expect(await problemsIn(folder.path, () => loadAgent('gone', suite))).toEqual([
+      'agents/gone.yaml:3:9 route[0]: there is no file ../routes/none.yaml, looked up from the folder of this file',
+    ]);
+  });
+
   test.each<[string, string, string]>([
     ['no address', '', 'agents/bad.yaml:1:1 url: is missing; expected text'],
     ['an address of another kind', 'url: ftp://x.org\n', 'agents/bad.yaml:2:6 url: expected an address such as https://agents.example.org/trials'],

@@ -1,8 +1,12 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Message } from '../../domain/record.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { ToolSchema } from '../../environments/world.ts';
-import type { Gateway } from '../../gateway/gateway.ts';
+import type { Gateway, OpenSession } from '../../gateway/gateway.ts';
+import type { ModelAccount } from '../../gateway/models/account.ts';
+import type { ModelClient } from '../../models/client.ts';
+import { ModelError } from '../../models/errors.ts';
 import { AgentClock } from '../agent-clock.ts';
 import type { CarryCall } from '../carry-call.ts';
 import type { AttemptRef, ConversationEnd } from '../contract.ts';
@@ -21,6 +25,8 @@ export interface GatewayAgentOptions {
   readonly budget: { readonly calls: number; readonly wallMs: number };
   readonly signal: AbortSignal;
   readonly carry: CarryCall;
+  /** Models that it may ask through the gateway, and what it tells of others. */
+  readonly models: { readonly account: ModelAccount; readonly client: ModelClient };
   /** Which attempt it is. */
   readonly at: AttemptRef;
   /** Notes what came after the agent's end. */
@@ -34,7 +40,7 @@ export interface Turn {
   /** What the agent is told: the message, the instructions, its parameters, the conversation so far. */
   readonly document: JsonObject & { readonly turn: number };
   /** Where it acts; the token opens the door to this attempt. */
-  readonly door: { readonly gateway: string; readonly mcp: string; readonly token: string };
+  readonly door: { readonly gateway: string; readonly mcp: string; readonly token: string; readonly models: OpenSession['models'] };
   /** Ends the turn. */
   readonly signal: AbortSignal;
   /** The agent's own time, which runs during the turn: to be held, and released as often, for what is ours. */
@@ -53,7 +59,7 @@ export type TurnEnd =
  * Whatever takes a turn has ended before this does. @throws the signal's reason, or what a call, the store or a turn threw: the harness's trouble.
  */
 export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTurn): Promise<ConversationEnd> {
-  const { agent, at, gateway, tools, budget, signal, carry, late } = options;
+  const { agent, at, gateway, tools, budget, signal, carry, late, models } = options;
   const { promise: ended, resolve: finish, reject: fail } = Promise.withResolvers<ConversationEnd>();
   ended.catch(() => {});
   const stop = new AbortController();
@@ -65,6 +71,7 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
     budget: budget.calls,
     carry,
     late,
+    models,
     events: {
       busy: () => clock.hold(),
       idle: () => {
@@ -75,13 +82,14 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
       exhausted: ({ code, message }) => {
         exhausted ??= endingWith('budget_exhausted', code, message);
       },
-      failed: fail,
+      failed: (error) => fail(error instanceof ModelError ? ApplicationFailure.nonRetryable(error.message, 'ModelSetup') : error),
     },
   });
   const abort = () => fail(signal.reason instanceof Error ? signal.reason : new Error('the conversation was cancelled'));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  const door = { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token: session.token ?? '' };
+  const door = { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token: session.token ?? '', models: session.models };
+  models.account.hide('TRIALBED_TOKEN', door.token);
   const turns = takeTurns(options, { take, door, clock, idle: () => session.idle(), signal: stop.signal });
   try {
     const end = await Promise.race([ended, turns]);
@@ -93,6 +101,7 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
     stop.abort();
     // Its processes and connections are gone before anybody hears of the end. What it still has to say changes nothing.
     await turns.catch(() => {});
+    await session.settled();
   }
 }
 

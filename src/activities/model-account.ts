@@ -1,0 +1,26 @@
+import type { ModelRoute } from '../domain/model.ts';
+import { narrowest } from '../domain/model-budget.ts';
+import { ModelAccount } from '../gateway/models/account.ts';
+import type { AttemptRef } from './contract.ts';
+import type { ActivityServices } from './services.ts';
+import type { TrialContext } from './trial-context.ts';
+
+/** Longest text of a message that is kept, in UTF-16 units. */
+const MAX_TEXT = 100_000;
+
+/** Counts and keeps the model calls of an attempt's agent that asks models itself. `secrets`: what it knows, by name; none of it is kept. */
+export function modelAccount(
+  { store, now }: Pick<ActivityServices, 'store' | 'now'>,
+  { kase, batch }: Pick<TrialContext, 'kase' | 'batch'>,
+  { trial, attempt }: AttemptRef,
+  { routes, secrets }: { readonly routes: readonly ModelRoute[]; readonly secrets: { readonly [name: string]: string } },
+): ModelAccount {
+  return new ModelAccount({
+    agent: null,
+    routes,
+    budget: narrowest([kase.budget]),
+    redaction: { secrets, addresses: batch.options.addresses ?? 'keep', maxText: MAX_TEXT },
+    now,
+    record: (call, messages) => store.addModelCall(trial, attempt, call, messages),
+  });
+}
