@@ -5,6 +5,8 @@
  */
 const layers = {
   domain: [],
+  processes: [],
+  'tool-server': ['domain', 'environments', 'processes'],
   workflows: ['domain'],
   store: ['domain'],
   environments: ['domain'],
@@ -12,11 +14,11 @@ const layers = {
   models: ['domain'],
   report: ['domain', 'store', 'suite'],
   gateway: ['domain', 'environments', 'models'],
-  activities: ['domain', 'environments', 'gateway', 'models', 'store', 'suite', 'workflows'],
+  activities: ['domain', 'environments', 'gateway', 'models', 'processes', 'store', 'suite', 'tool-server', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['worker/config'],
-  worker: ['domain', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra'],
-  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init'],
+  worker: ['domain', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
+  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init', 'tool-server'],
   init: ['infra/make-folder'],
   cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };

@@ -4,7 +4,7 @@ import type { Json } from '../domain/json.ts';
 import { type PreviewQuery, type Tool, ToolFailure } from '../environments/define.ts';
 import type { LedgerRow, LoadedEnvironment } from '../environments/world.ts';
 import { contentHash } from '../suite/identity.ts';
-import { strict } from './check-call.ts';
+import { accepted } from './check-call.ts';
 import { APPROVAL_VOID, type ApprovalAsked, type TrialActivities } from './contract.ts';
 import type { ActivityServices } from './services.ts';
 import type { TrialContexts } from './trial-context.ts';
@@ -86,5 +86,5 @@ export function approvalDigest({ toolSchemas }: LoadedEnvironment, { tool, args 
 
 export function previewQueries({ environment }: LoadedEnvironment, { tool: name, args }: Pick<LedgerRow, 'tool' | 'args'>): readonly PreviewQuery[] {
   const tool: Tool | undefined = environment.tools.find((candidate) => candidate.name === name);
-  return tool?.preview?.(strict(tool.input).parse(args)) ?? [];
+  return tool?.preview?.(accepted(tool).parse(args)) ?? [];
 }

@@ -13,6 +13,7 @@ import { FAILURE } from './contract.ts';
 import { failureDetail } from './failure-detail.ts';
 import { isPassing, isServiceLoss } from './failures.ts';
 import type { OperateRequest } from './operate.ts';
+import { callServer, staleNotApplicable } from './served-call.ts';
 import type { ActivityServices } from './services.ts';
 
 /** How the schedule bends a try. */
@@ -27,7 +28,7 @@ export interface Bend {
 
 /**
  * One try of a call. A tool that works by SQL does so in the transaction that also writes its ledger row; a tool that works through a service is settled in the
- * ledger after the service has replied, and the service's own record knows the operation meanwhile.
+ * ledger after the service has replied, and the service's own record knows the operation meanwhile; so is one that the environment's tool server brings.
  *
  * @throws {ToolFailure} when the tool knows that it had no effect; anything else that is thrown leaves the outcome open.
  */
@@ -43,8 +44,16 @@ export async function carryOut(
   const startedAt = performance.now();
   const took = () => performance.now() - startedAt;
   const runWith = async (sql: WorldSql): Promise<Json> => resultOf(tool, await tool.run(args, await contextOf(services, request, sql)), bend.renameResult);
+  const runThere = async (): Promise<Json> => resultOf(tool, await callServer(services, request, tool, args as JsonObject), bend.renameResult);
   try {
-    if (tool.effect === 'external') {
+    if (tool.served) {
+      if (bend.asOf !== null) throw staleNotApplicable(tool);
+      if (bound) bound.check(await world.preview(bound.queries));
+      const result = await runThere();
+      // What a second arrival is answered concerns nobody.
+      for (let copy = 0; copy < bend.copies; copy++) await runThere().catch(ignoreFailure);
+      await world.ledger.settle(operation, dispatch, { state: 'committed', result, durationMs: took() });
+    } else if (tool.effect === 'external') {
       // No transaction of ours holds what a service does: the rows are looked at just before it is asked.
       if (bound) bound.check(await world.preview(bound.queries));
       const result = await runWith(sqlOf(services, world, attempt));
@@ -142,12 +151,16 @@ async function explain(services: ActivityServices, { world, operation, tool, dis
   // What a library throws when it is told to stop says nothing of the tool.
   if (signal.aborted && !(error instanceof ToolFailure)) return;
   try {
-    const { toolSecret, agentSecret } = await world.credentials();
-    const detail = failureDetail(error, [toolSecret, agentSecret]);
+    const { toolSecret, agentSecret, server } = await world.credentials();
+    const detail = failureDetail(error, [toolSecret, agentSecret, ...(server ? [server.secret] : [])]);
     if (detail !== null) await world.ledger.explain(operation, dispatch, detail);
   } catch (lost) {
     services.log.warn({ operation, tool, err: lost }, 'why a tool failed could not be kept');
   }
+}
+
+function ignoreFailure(error: unknown): void {
+  if (!(error instanceof ToolFailure)) throw error;
 }
 
 /** A second arrival of a request that has been carried out: what it does stays, and what it fails with concerns nobody. */

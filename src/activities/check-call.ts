@@ -2,8 +2,9 @@ import type { z } from 'zod';
 import type { PermissionContext } from '../domain/case.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
-import { printable } from '../domain/text/bounded.ts';
+import { isObject, printable } from '../domain/text/bounded.ts';
 import type { Environment, Tool } from '../environments/define.ts';
+import { takesKey } from '../environments/pinned-tools.ts';
 import type { LoadedEnvironment, Proposal, ToolSchema } from '../environments/world.ts';
 import { approvalNeed } from './approval-need.ts';
 import { contentHash } from '../suite/identity.ts';
@@ -63,7 +64,7 @@ export function checkCall(environment: Environment, permission: PermissionContex
   if (LONE_SURROGATE.test(text)) return rejected('invalid_args', 'The arguments hold text that is not well-formed Unicode.');
   if (key !== null && !tool.idempotent) return rejected('invalid_args', `Tool ${tool.name} takes no idempotency key.`);
   if (key !== null && !isKey(key)) return rejected('invalid_args', `idempotency_key: expected a well-formed text of 1 to ${MAX_KEY_LENGTH} characters`);
-  const parsed = strict(tool.input).safeParse(args);
+  const parsed = accepted(tool).safeParse(withKey(tool, args, key));
   if (!parsed.success) return rejected('invalid_args', describeIssues(parsed.error));
   const reason =
     refusalOf(environment, permission, tool, args as JsonObject) ?? (actor ? refusalOf(environment, actor.permission, tool, args as JsonObject) : null);
@@ -117,8 +118,18 @@ function standingRefusal(environment: Environment, permission: PermissionContext
   return null;
 }
 
+/** What the door lets through: for a server's tool, what the server says. */
+export function accepted({ input, served }: Tool): z.ZodType {
+  return served ? input : strict(input);
+}
+
+/** The arguments as they go to a server's tool that has the key among its own. */
+export function withKey({ served }: Tool, args: Json, key: Json): Json {
+  return served && key !== null && takesKey(served) && isObject(args) ? { ...args, idempotency_key: key } : args;
+}
+
 /** Objects are strict at the door, whatever the pack's schema says of unknown keys. */
-export function strict(schema: z.ZodType): z.ZodType {
+function strict(schema: z.ZodType): z.ZodType {
   const object = schema as { strict?: () => z.ZodType };
   return typeof object.strict === 'function' ? object.strict() : schema;
 }

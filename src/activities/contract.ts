@@ -79,6 +79,8 @@ export interface ToolPlan {
   readonly definite: readonly string[];
   /** Once a call is committed, no later one is taken. */
   readonly ends?: boolean;
+  /** Times that a lost dispatch is sent again; absent: 3. */
+  readonly redispatches?: number;
   /** It tells how another operation ended, which the door has to know of. */
   readonly looksUp?: boolean;
   /** It is a question to the simulated user. */

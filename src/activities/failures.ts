@@ -46,11 +46,11 @@ function messageOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error), MAX_PROBLEM_LENGTH);
 }
 
-const LOST_REPLIES = new Set(['mail_outcome_unknown', 'ticket_outcome_unknown']);
+const LOST_REPLIES = new Set(['mail_outcome_unknown', 'ticket_outcome_unknown', 'tool_server_lost']);
 /** More recipients than a message may have: the agent's own doing, and not our trouble. */
 const TOO_MANY_RECIPIENTS = 452;
 
-/** Whether the world's inbox or ticket service, which are ours, could not do a call or lost its reply. No fault asked for it, so what really happened has to be asked. */
+/** Whether the world's inbox, ticket service or tool server could not do a call or lost its reply. No fault asked for it, so what really happened has to be asked. */
 export function isServiceLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;

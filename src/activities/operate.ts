@@ -7,7 +7,7 @@ import { runtimeOf } from '../environments/runtime-tools.ts';
 import type { LoadedEnvironment, World } from '../environments/world.ts';
 import { boundOf } from './approvals.ts';
 import { carryOut, problemOf } from './carry-out.ts';
-import { strict } from './check-call.ts';
+import { accepted, withKey } from './check-call.ts';
 import type { OperateResult } from './contract.ts';
 import { afterCall, beforeCall, bendOf, type HitCall, refuse, replyNeverComes } from './inject.ts';
 import { foundIn, runRuntimeCall } from './runtime-calls.ts';
@@ -56,7 +56,8 @@ export async function operate(services: ActivityServices, request: OperateReques
     const found = tool.builtin === 'lookup' ? foundIn(row) : undefined;
     return found ? { found } : {};
   }
-  const args = strict(tool.input).parse(row.args);
+  // A server makes of its arguments what it likes, and of a key that is one of them.
+  const args = tool.served ? withKey(tool, row.args, row.idempotencyKey) : accepted(tool).parse(row.args);
   const bound = boundOf(environment, row, request.approved);
   await beforeCall(call);
   let found: Pick<OperateResult, 'found'> = {};

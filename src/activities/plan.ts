@@ -1,8 +1,10 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { DrawnRule, FaultRule } from '../domain/fault.ts';
+import type { Tool } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
 import { NOBODY } from '../domain/approval.ts';
 import { asksForApproval } from './approval-need.ts';
+import { SERVER_CALL_MS } from '../environments/tool-server.ts';
 import { type AttemptPlan, type ApproverPlan, APPROVAL_VOID, type PlannedRule, type ToolPlan } from './contract.ts';
 import { SERVICE_FAILURES } from './failures.ts';
 import { timesOut } from './inject.ts';
@@ -23,12 +25,14 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
   for (const tool of environment.environment.tools) {
     tools[tool.name] = {
       effect: tool.effect,
-      timeoutMs: tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS,
-      local: tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
+      timeoutMs: tool.served ? servedMs(tool) : (tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS),
+      local: !tool.served && tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
       // A write whose reply cannot be read is no refusal.
       definite: [...(tool.failures ?? []), ...SERVICE_FAILURES, ...INJECTED_FAILURES, APPROVAL_VOID].filter(
         (code) => tool.effect === 'read' || code !== 'malformed_reply',
       ),
+      // Whoever ends a server twice does so a third time.
+      ...(tool.served ? { redispatches: 1 } : {}),
       ...(tool.ends ? { ends: true } : {}),
       ...(tool.builtin === 'lookup' ? { looksUp: true } : {}),
       ...(tool.builtin === 'ask' ? { asks: true } : {}),
@@ -42,7 +46,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
     tools,
     budget: kase.budget,
     keep: batch.options.keep,
-    slowWorld: batch.options.isolation !== 'schema',
+    slowWorld: batch.options.isolation !== 'schema' || environment.environment.toolServer !== undefined,
     ...(rules.length > 0 && { rules: plannedRules({ rules, environment }) }),
     ...(Object.keys(words).length > 0 && { words }),
     ...(kase.conversation && { user: kase.conversation.user }),
@@ -62,6 +66,15 @@ function approverOf({ batch, kase }: Pick<TrialContext, 'batch' | 'kase'>): Appr
 function kindOf({ kind }: AgentSpec): AttemptPlan['agent'] {
   return kind === 'reference' || kind === 'do-nothing' ? 'script' : kind;
 }
+
+/** A call of a tool server waits for those before it, and for a server that has to be started again. */
+function servedMs({ timeoutMs = SERVER_CALL_MS }: Tool): number {
+  return MAX_IN_FLIGHT * timeoutMs + SERVER_STARTS_MS;
+}
+
+/** Calls of a trial that are carried out at once. */
+const MAX_IN_FLIGHT = 8;
+const SERVER_STARTS_MS = 120_000;
 
 function plannedRules({ rules, environment }: Pick<TrialContext, 'rules' | 'environment'>): PlannedRule[] {
   const runtime = runtimeOf(environment.environment);

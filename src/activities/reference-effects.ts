@@ -74,6 +74,7 @@ export async function referenceEffects(
     await services.store.putReferenceEffects(environment.generation, caseHash, effects);
     return effects;
   } finally {
+    await services.toolServers.end(ref.id);
     await world.release();
   }
 }

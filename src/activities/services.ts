@@ -2,12 +2,15 @@ import type { Logger } from 'pino';
 import type { ServiceAddresses } from '../environments/services.ts';
 import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environments/world.ts';
 import type { Store } from '../store/store.ts';
+import type { ToolServers } from '../tool-server/servers.ts';
 
 /** What activities are built from. Made once by the worker's composition root. */
 export interface ActivityServices {
   readonly store: Store;
   readonly worlds: Worlds;
   readonly addresses: ServiceAddresses;
+  /** Of worlds whose environment has one. */
+  readonly toolServers: ToolServers;
   readonly loadEnvironment: (source: EnvironmentSource) => Promise<LoadedEnvironment>;
   readonly log: Logger;
   /** Kills the process where a test armed a failpoint of this name; else does nothing. Each name is the race that it exposes. */

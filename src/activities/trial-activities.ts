@@ -1,5 +1,4 @@
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
-import type { DrawnRule } from '../domain/fault.ts';
 import type { TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { World } from '../environments/world.ts';
@@ -41,7 +40,7 @@ export interface TrialActivityOptions extends ConverseOptions {
 
 /** The activities of a trial over one worker's services. */
 export function createTrialActivities(services: ActivityServices, options: TrialActivityOptions): TrialActivities {
-  const { store, worlds, failpoint } = services;
+  const { store, worlds, toolServers, failpoint } = services;
   const contexts = new TrialContexts(services);
 
   return guard({
@@ -70,7 +69,13 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         kase,
         faults: rules,
       });
-      if (rules.length > 0) await startUnder(await worlds.open(world), rules);
+      if (rules.length > 0 || pack.environment.toolServer) {
+        const opened = await worlds.open(world);
+        await startedOrReleased(opened, async () => {
+          await changeAtStart(opened, rules);
+          await toolServers.start(opened, pack);
+        });
+      }
       failpoint('world_leased_before_recorded');
       await store.setAttemptWorld(trial, attempt, { id: world.id, host: world.host });
       return world;
@@ -153,6 +158,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     async fence({ world: ref }) {
       const world = await worlds.open(ref);
       await world.fence({ drainMs: FENCE_DRAIN_MS });
+      await toolServers.end(ref.id);
       failpoint('fenced_before_grade');
     },
 
@@ -172,6 +178,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         if ((error as { code?: unknown }).code === 'world_gone') return null;
         throw error;
       });
+      await toolServers.end(ref.id);
       await world?.release();
       failpoint('released_before_finished');
     },
@@ -216,10 +223,10 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
 /** Plan of a trial that has its result. */
 const NOTHING_TO_DO = { agent: 'script', tools: {}, budget: { calls: 0, wallMs: 0, turns: 0 }, keep: 'never', slowWorld: false } as const;
 
-/** What the schedule does before the agent's first message. A world in which it cannot be done is given back. */
-async function startUnder(world: World, rules: readonly DrawnRule[]): Promise<void> {
+/** What happens in a world before the agent's first message. A world in which it cannot be done is given back. */
+async function startedOrReleased(world: World, begin: () => Promise<void>): Promise<void> {
   try {
-    await changeAtStart(world, rules);
+    await begin();
   } catch (error) {
     await world.release().catch(() => undefined);
     throw error;

@@ -71,6 +71,8 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'environment_definition',
   'environment_load',
   'world_build',
+  'tool_server',
+  'tool_schema',
   'store_conflict',
   'init_conflict',
   'init_folder',

@@ -9,6 +9,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addDown } from './commands/down.ts';
 import { addImport } from './commands/import.ts';
 import { addInit } from './commands/init.ts';
+import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
 import { addRegrade } from './commands/regrade.ts';
 import { addRun } from './commands/run.ts';
@@ -66,6 +67,7 @@ function createProgram(context: CommandContext): Command {
   program.commandsGroup('Write suites:');
   addInit(program, context);
   addValidate(program, context);
+  addPin(program, context);
   addSchema(program, context);
   addImport(program, context);
   program.commandsGroup('Operate:');

@@ -183,9 +183,22 @@ export interface Trialbed extends AsyncDisposable {
       readonly onProgress?: (done: number, of: number) => void;
     },
   ): Promise<ValidationReport>;
+  /** Writes what the tool server of a suite's environment says of its tools to the file that the environment names. @throws {ToolServerError} */
+  pin(suite: string): Promise<PinReport>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweepReport>;
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
+}
+
+/** What `pin` has written. */
+export interface PinReport {
+  readonly type: 'pin';
+  readonly file: string;
+  readonly tools: readonly string[];
+  /** How it differs from what was pinned before, a line for each. */
+  readonly changes: readonly string[];
+  /** What the environment has still to declare, or declares in vain. */
+  readonly problems: readonly string[];
 }
 
 /** Worlds that trials hold; their trials go on in them when the batch is resumed. */

@@ -10,6 +10,7 @@ import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { BatchWorkers } from './batch-workers.ts';
 import { asTheyAre } from './driven.ts';
+import { pin } from './pin.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
@@ -90,6 +91,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
+    pin: (suite) => untilClosed(pin(root, suite)),
     sweep: (options = {}) => sweep(root, options),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);

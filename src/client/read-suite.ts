@@ -10,6 +10,7 @@ import { checkAgainst, checkAgentAgainst } from '../suite/check-against.ts';
 import { readSuiteFiles } from '../suite/load-suite.ts';
 import { checkSchedules } from '../suite/check-schedules.ts';
 import { withPathsFrom } from '../suite/option-paths.ts';
+import { ToolSchemaError, ToolServerError } from '../tool-server/errors.ts';
 import type { RunRequest } from './api.ts';
 import { type FileProblem, type LoadedAgent, type Suite, SuiteFileError } from '../suite/suite.ts';
 
@@ -105,6 +106,8 @@ async function environmentOf(
 function packProblems(file: string, failure: unknown): readonly FileProblem[] {
   const problem = (message: string): FileProblem => ({ file, line: null, column: null, message, suggestion: null });
   if (failure instanceof EnvironmentLoadError) return failure.problems.map(problem);
-  if (failure instanceof EnvironmentDefinitionError || failure instanceof WorldBuildError) return [problem(failure.message)];
+  if (OF_THE_PACK.some((kind) => failure instanceof kind)) return [problem((failure as Error).message)];
   throw failure;
 }
+
+const OF_THE_PACK = [EnvironmentDefinitionError, WorldBuildError, ToolServerError, ToolSchemaError];

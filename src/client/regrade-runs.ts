@@ -5,6 +5,7 @@ import { runFormat } from '../recorded/formats.ts';
 import { regradeRuns } from '../recorded/regrade-runs.ts';
 import type { Root } from '../worker/root.ts';
 import type { RegradeRunsRequest } from './api.ts';
+import { toolServersAt } from './tool-servers.ts';
 
 /** Runs in flight unless told otherwise: with more, one PostgreSQL on two cores gets no faster. */
 const CONCURRENCY = 4;
@@ -29,10 +30,12 @@ export async function regradeRecorded(root: Root, request: RegradeRunsRequest): 
 
 /** What makes calls without a worker. No inbox and no ticket service listens; environments that have them are refused. */
 function servicesOf(root: Root): ActivityServices {
+  const addresses = { smtp: { host: root.config.listen, port: 0 }, tickets: `http://${root.config.listen}:0` };
   return {
     store: root.store,
     worlds: root.worlds,
-    addresses: { smtp: { host: root.config.listen, port: 0 }, tickets: `http://${root.config.listen}:0` },
+    addresses,
+    toolServers: toolServersAt(addresses),
     loadEnvironment: root.loadEnvironment,
     log: root.log,
     failpoint: () => undefined,

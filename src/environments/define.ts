@@ -6,6 +6,7 @@ import type { ToolEffect } from '../domain/operation.ts';
 import type { TextComparison } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
 import { runtimeTools } from './runtime-tools.ts';
+import { serverProblem, type ToolServer } from './tool-server.ts';
 
 /**
  * Defines an environment: everything that makes worlds of one kind.
@@ -34,6 +35,8 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
     if (seen.has(tool.name)) throw new EnvironmentDefinitionError(definition.name, `tool "${tool.name}" is defined twice`);
     seen.add(tool.name);
   }
+  const problem = definition.toolServer ? serverProblem(definition.toolServer, definition.services) : null;
+  if (problem !== null) throw new EnvironmentDefinitionError(definition.name, problem);
   return Object.freeze({ ...definition, tools, [ENVIRONMENT]: true as const });
 }
 
@@ -80,6 +83,8 @@ export interface EnvironmentDefinition {
   readonly tables?: { readonly [table: string]: TableOptions };
   readonly services?: { readonly inbox?: InboxOptions; readonly tickets?: TicketsOptions };
   readonly tools: readonly Tool[];
+  /** An MCP server that brings tools beside these. Worlds of such an environment have a database each. */
+  readonly toolServer?: ToolServer;
   /** Text that the agent is told: a file, or the text. */
   readonly policy?: FileSource | { readonly text: string };
   readonly permissions?: PermissionModel;
@@ -169,6 +174,8 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
    * until it commits, so name none into which its own run writes through a service. Default: none, and an approval is bound to the arguments alone.
    */
   readonly preview?: (args: z.output<I>) => readonly PreviewQuery[];
+  /** Set by the harness alone, for tools of the environment's tool server: their arguments as the server has them. */
+  readonly served?: JsonObject;
   /** Set by the harness alone, for the tools of the production runtime. */
   readonly builtin?: 'lookup' | 'wait' | 'ask';
   /** Start-to-close, milliseconds; default 60,000. In a trial a time-out that no fault injected is the harness's trouble, so it is generous. */
@@ -247,5 +254,6 @@ export function isEnvironment(value: unknown): value is Environment {
 }
 
 export type { ApprovalRule } from '../domain/approval.ts';
+export type { ServerTool, ToolServer, WorldValue } from './tool-server.ts';
 // A pack's suite often has agents beside it: their types come from the same door.
 export type { AgentReply, AgentSession, CallOptions, CallResult, ModuleAgent, UserMessage } from './agent.ts';

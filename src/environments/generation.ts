@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import canonicalize from 'canonicalize';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Environment, FileSource } from './define.ts';
+import type { ToolServer } from './tool-server.ts';
 import type { ToolSchema } from './world.ts';
 import { LAYOUT_VERSION } from './worlds/layout.ts';
 
@@ -58,11 +59,26 @@ export async function generationOf(pack: {
           ? { table: seed.table, columns: seed.columns, header: seed.header, nulls: seed.nulls }
           : { table: seed.table, key: seed.key },
     ),
+    ...(environment.toolServer && { toolServer: await serverFacts(folder, environment.toolServer) }),
     options: await optionsDigest(pack.options),
     files: await Promise.all(named.map(async (source) => [nameIn(folder, pathOf(source)), await contentDigest(pathOf(source), () => true)])),
     sources: await Promise.all(sources.map(async (source) => [nameIn(folder, pathOf(source)), await contentDigest(pathOf(source), () => true)])),
   };
   return sha256(canonical(facts));
+}
+
+/** What of a tool server can change a result. Its schemas count as pinned. */
+async function serverFacts(pack: string, { command, args = [], folder, environment = {}, env = [], pinned }: ToolServer): Promise<Json> {
+  const facts = {
+    command,
+    args,
+    environment,
+    env,
+    folder: [nameIn(pack, pathOf(folder)), await contentDigest(pathOf(folder), () => true)],
+    // Not there yet while it is about to be written.
+    pinned: existsSync(pathOf(pinned)) ? await contentDigest(pathOf(pinned), () => true) : null,
+  };
+  return JSON.parse(JSON.stringify(facts)) as Json;
 }
 
 /** Digest of the code in a pack's folder: what a running process cannot read a second time. */

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,6 +9,7 @@ import { codeDigest, generationOf } from './generation.ts';
 import { importProblem } from './import-problem.ts';
 import { provideOwnModules } from './own-modules.ts';
 import { missingFiles } from './pack-files.ts';
+import { type PinnedTool, serverTools, takesKey, toolsIn } from './pinned-tools.ts';
 import { shownPath } from './shown-path.ts';
 import type { EnvironmentSource, LoadedEnvironment, ToolSchema } from './world.ts';
 
@@ -35,20 +36,23 @@ export class EnvironmentLoadError extends Error {
  * Imports a pack and hashes everything of it that can change a result. The file's default export is an environment, or a function of the suite's options.
  * A `.ts` file that is not there is looked for as the `.js` beside it, as in an installed package.
  *
+ * `pins`: `ignored` leaves out the tools of its tool server, whose pinned file is then about to be written.
+ *
  * @throws {EnvironmentLoadError} when the file or one that it names is missing, fails while it is imported, exports something else, or its code has changed since this process
  * imported it. {@link EnvironmentDefinitionError} is passed on as it is.
  */
-export async function loadEnvironment(source: EnvironmentSource): Promise<LoadedEnvironment> {
+export async function loadEnvironment(source: EnvironmentSource, options: { readonly pins?: 'read' | 'ignored' } = {}): Promise<LoadedEnvironment> {
   provideOwnModules();
   const file = existingFile(source.file);
   await requireSameCode(file);
-  const environment = await define(file, source.options);
-  const missing = missingFiles(environment);
-  if (missing.length > 0) throw new EnvironmentLoadError(file, missing, { environment });
+  const defined = await define(file, source.options);
+  const missing = missingFiles(defined);
+  if (missing.length > 0) throw new EnvironmentLoadError(file, missing, { environment: defined });
+  const { environment, pinned } = options.pins === 'ignored' ? { environment: defined, pinned: [] } : withServerTools(file, defined);
   const toolSchemas = environment.tools.map((tool) => schemaOf(environment, tool));
   const policy = await policyText(file, environment.policy);
   const generation = await generationOf({ file, options: source.options, environment, toolSchemas, policy });
-  return { environment, source, generation, policy, toolSchemas };
+  return { environment, source, generation, policy, toolSchemas, pinned };
 }
 
 /**
@@ -84,6 +88,11 @@ async function requireSameCode(file: string): Promise<void> {
   if ((await first) !== (await now)) throw new EnvironmentLoadError(file, 'its code has changed since this process imported it; start the process again');
 }
 
+/** A file of the pack that is read and not imported was written meanwhile, which makes no other code of it. */
+export function acceptWritten(file: string): void {
+  imported.set(file, codeDigest(file));
+}
+
 async function define(file: string, options: JsonObject): Promise<Environment> {
   let exported: unknown;
   try {
@@ -111,8 +120,43 @@ async function define(file: string, options: JsonObject): Promise<Environment> {
   return made;
 }
 
+/** The environment with the tools of its tool server, as they are pinned. */
+function withServerTools(file: string, environment: Environment): { readonly environment: Environment; readonly pinned: readonly PinnedTool[] } {
+  const { toolServer } = environment;
+  if (toolServer === undefined) return { environment, pinned: [] };
+  const path = pathOf(toolServer.pinned);
+  if (!existsSync(path)) {
+    const message = `toolServer.pinned names ${shownPath(path)}, which is not there; \`trialbed pin SUITE\` writes it`;
+    throw new EnvironmentLoadError(file, message, { environment });
+  }
+  const pinned = toolsIn(jsonIn(path));
+  if (typeof pinned === 'string') throw new EnvironmentLoadError(file, `${shownPath(path)} is no answer to tools/list: ${pinned}`, { environment });
+  const { tools, problems } = serverTools(toolServer, pinned);
+  const own = new Set(environment.tools.map(({ name }) => name));
+  const twice = tools.filter(({ name }) => own.has(name)).map(({ name }) => `the tool server has ${name}, and so has the environment; leave one of them out`);
+  const all = { ...environment, tools: [...environment.tools, ...tools] };
+  if (problems.length + twice.length > 0) throw new EnvironmentLoadError(file, [...problems, ...twice], { environment: all });
+  return { environment: Object.freeze(all), pinned };
+}
+
+function jsonIn(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function pathOf(source: FileSource): string {
+  return source instanceof URL ? fileURLToPath(source) : source;
+}
+
 /** A tool's arguments as JSON Schema. Objects take no unknown members, as the door checks them. */
 function schemaOf(environment: Environment, tool: Tool): ToolSchema {
+  if (tool.served) {
+    const { name, description, effect, served } = tool;
+    return { name, description, inputSchema: tool.idempotent && !takesKey(served) ? withKey(served) : served, effect };
+  }
   try {
     const inputSchema = z.toJSONSchema(tool.input, {
       io: 'input',

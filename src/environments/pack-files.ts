@@ -7,11 +7,12 @@ import { shownPath } from './shown-path.ts';
 
 /** Files that a pack names and that are not there, each with who names it and the nearest file that is. Empty when all are there. */
 export function missingFiles(environment: Environment): readonly string[] {
-  const { schema, seed, sources = [], policy } = environment;
+  const { schema, seed, sources = [], policy, toolServer } = environment;
   return [
     ...schema.flatMap((source, index) => problemsOf(`schema[${index}]`, source, 'file')),
     ...seed.flatMap((one, index) => problemsOf(`seed[${index}]${'table' in one ? ` of table ${one.table}` : ''}`, sourceOf(one), 'file')),
     ...sources.flatMap((source, index) => problemsOf(`sources[${index}]`, source, 'any')),
+    ...(toolServer === undefined ? [] : problemsOf('toolServer.folder', toolServer.folder, 'any')),
     ...(policy === undefined || (typeof policy === 'object' && 'text' in policy) ? [] : problemsOf('policy', policy, 'file')),
   ];
 }

@@ -5,6 +5,7 @@ import type { DrawnRule, Fault, FaultKind, InjectedFault } from '../domain/fault
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import type { TableFacts } from '../domain/record.ts';
+import type { PinnedTool } from './pinned-tools.ts';
 import type { Environment, InboxOptions, PreviewQuery, TicketsOptions, WorldSql } from './define.ts';
 
 /** `schema`: pooled, a schema and a role in a shared database. `database`: a template clone. `container`: a Postgres of its own. */
@@ -19,6 +20,8 @@ export interface LoadedEnvironment {
   readonly generation: string;
   readonly policy: string | null;
   readonly toolSchemas: readonly ToolSchema[];
+  /** What its tool server has been pinned to say; absent or empty without one. */
+  readonly pinned?: readonly PinnedTool[];
 }
 
 /** How to load an environment: the absolute path of the pack's file and the suite's options. */
@@ -168,6 +171,15 @@ export interface World {
   ): Promise<T>;
   /** The rows that an approver is shown, as they stand now. @throws {PreviewError} for a query that the world does not fit. */
   preview(queries: readonly PreviewQuery[]): Promise<readonly PreviewRows[]>;
+  /**
+   * From now on what the environment's tool server does is this operation's. False while it serves another. Only the ledger of a world whose environment has a
+   * tool server takes it. @throws {FencedError} when the world is fenced, or this attempt of the operation is.
+   */
+  serve(operation: { readonly id: string; readonly attempt: number }): Promise<boolean>;
+  /** The tool server has answered: what it does now is nobody's. */
+  served(operation: { readonly id: string; readonly attempt: number }): Promise<void>;
+  /** Ends the sessions of a tool server that was ended itself: what it had not committed is gone. */
+  endServerSessions(): Promise<void>;
   clock(): Promise<{ readonly now: Date; readonly timezone: string }>;
   /** Credentials with which the harness's own tools speak to the services for an operation, and those that an agent of its own may have. */
   credentials(): Promise<WorldCredentials>;
@@ -234,6 +246,8 @@ export interface WorldCredentials {
   readonly agentSecret: string;
   /** Connection of the world's own role to its database; null with isolation `schema`, where that role may not log in. */
   readonly sqlUrl: string | null;
+  /** What the environment's tool server gets: its user name at the services is `user` too. Null where the environment has none. */
+  readonly server: { readonly secret: string; readonly sqlUrl: string } | null;
 }
 
 /** What a call looks like when it reaches the door, already checked at the edge. */

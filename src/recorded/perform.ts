@@ -57,6 +57,7 @@ export async function perform(
     };
     return await buildRecord(world, environment.environment, { request, messages: [], referenceEffects: grading.referenceEffects });
   } finally {
+    await services.toolServers.end(ref.id);
     await world.release();
   }
 }

@@ -3,9 +3,11 @@ import type { ActivityServices } from '../activities/services.ts';
 import { createTrialActivities } from '../activities/trial-activities.ts';
 import { startInbox } from '../environments/inbox/inbox.ts';
 import { startTickets } from '../environments/tickets/service.ts';
+import { type World, WorldGoneError, type Worlds } from '../environments/world.ts';
 import { startGateway } from '../gateway/gateway.ts';
 import { createModelClient } from '../models/client.ts';
 import { conversationQueue, modelQueue } from '../workflows/messages.ts';
+import { ToolServers } from '../tool-server/servers.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
@@ -52,13 +54,17 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   installSdkRuntime(log, config.metrics);
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
+  const addresses = { smtp: { host: inbox.host, port: inbox.port }, tickets: tickets.url };
+  const failpoint = createFailpoints(config.failpoints);
+  const toolServers = stack.use(new ToolServers({ addresses, environmentOf: readVariables, stands: (world) => stillStands(worlds, world), failpoint }));
   const services: ActivityServices = {
     store,
     worlds,
-    addresses: { smtp: { host: inbox.host, port: inbox.port }, tickets: tickets.url },
+    addresses,
+    toolServers,
     loadEnvironment: root.loadEnvironment,
     log,
-    failpoint: createFailpoints(config.failpoints),
+    failpoint,
     now: () => new Date(),
   };
   const models = createModelClient({ variable: (name) => readVariables([name])[name] });
@@ -104,6 +110,17 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+/** Whether a world is still of this lease. @throws when that cannot be told now. */
+async function stillStands(worlds: Worlds, { ref }: World): Promise<boolean> {
+  try {
+    await worlds.open(ref);
+    return true;
+  } catch (error) {
+    if (error instanceof WorldGoneError) return false;
+    throw error;
+  }
 }
 
 /** Runs workers of which none is of use without the others. */

@@ -55,6 +55,7 @@ function carried(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
         }).operate;
   return runOperation<OperateResult | null>({
     definite: tool.definite,
+    ...(tool.redispatches !== undefined && { redispatches: tool.redispatches }),
     dispatch: (number) => operate({ ...request, dispatch: number }),
     recover: (number) => recover(at, dispatch, number),
     heals: (reason, problem) => OURS.has(reason) || OUR_FAILURES.has(problem.code),

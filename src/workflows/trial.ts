@@ -77,7 +77,7 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'FaultNotApplicable',
   'AgentProgramMissing',
   'AgentHeaderMissing',
-  'ModelSetup',
+  'ToolSchemaError',
   'GraderTimeoutError',
   'PreviewError',
   'ModelSetup',

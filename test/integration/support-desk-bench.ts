@@ -1,3 +1,4 @@
+import { toolServersAt } from '../../src/client/tool-servers.ts';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { buildRecord } from '../../src/activities/build-record.ts';
@@ -50,6 +51,7 @@ export async function openBench(postgresUrl: string): Promise<Bench> {
     store: noStore,
     worlds,
     addresses: { smtp: inbox, tickets: tickets.url },
+    toolServers: toolServersAt({ smtp: inbox, tickets: tickets.url }),
     loadEnvironment,
     log,
     failpoint: () => undefined,

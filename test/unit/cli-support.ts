@@ -54,6 +54,7 @@ export class TestHost implements Host {
       regrade: missing,
       regradeRuns: missing,
       validate: missing,
+      pin: missing,
       sweep: missing,
       worldsOf: missing,
       async [Symbol.asyncDispose]() {},

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { finished } from 'node:stream/promises';
-import { endGroup, headOf } from '../agent-process.ts';
-import { endEscaped } from './escaped.ts';
+import { endEscaped } from '../../processes/escaped.ts';
+import { endGroup, headOf, spawnGroup } from '../../processes/group.ts';
 import type { TurnEnd } from '../gateway-agent/conversation.ts';
 
 /** How long what a program printed may come after its exit: something that it started may hold its output open. */
@@ -30,44 +30,14 @@ export interface ProgramOptions {
 export async function runProgram(options: ProgramOptions): Promise<TurnEnd> {
   const { file, args, folder, env, signal } = options;
   if (signal.aborted) return { kind: 'stopped' };
-  const child = spawn('/bin/sh', ['-c', withGuard(options.marker), file, ...args], {
-    cwd: folder,
-    env,
-    detached: true,
-    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
-  });
-  const guard = child.stdio[3];
-  guard?.on('error', () => {});
+  const child = spawnGroup(file, args, { folder, env, marker: options.marker });
   try {
     return await Promise.race([endOf(child, options), aborted(signal)]);
   } finally {
     await endGroup(child);
     await endEscaped(`${options.marker}=${env[options.marker]}`);
-    child.stdin?.destroy();
-    guard?.destroy();
   }
 }
-
-/** Processes that the worker's user may have while it runs, as far as the system heeds it: not for root. */
-const MAX_PROCESSES = 8_192;
-
-/**
- * Becomes the program. What it leaves in the background ends everything once the pipe has no writer any more: first what left the group and has the marker in its
- * environment (named to no other process: `printf` is the shell's own), then the group with itself.
- */
-const withGuard = (marker: string) => `
-(
-  exec <&3 3<&- >/dev/null 2>&1
-  read _
-  read self _ </proc/self/stat
-  for at in $(printf %s "${marker}=$${marker}" | grep -lsFf - /proc/[0-9]*/environ); do
-    pid=\${at#/proc/}
-    [ "\${pid%/environ}" = "$self" ] || kill -KILL "\${pid%/environ}"
-  done
-  kill -KILL 0
-) &
-{ ulimit -u ${MAX_PROCESSES} || ulimit -p ${MAX_PROCESSES}; } 2>/dev/null
-exec 3<&- "$0" "$@"`;
 
 async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOptions): Promise<TurnEnd> {
   const printed = headOf([child.stderr]);
@@ -82,8 +52,6 @@ async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOpti
       else resolve({ kind: 'failed', code: 'protocol', message: `The agent printed more than ${maxOutputBytes} bytes.` });
     });
   });
-  // A program need not read what it is sent.
-  child.stdin?.on('error', () => {});
   child.stdin?.end(stdin);
   const exited = new Promise<TurnEnd>((resolve) => {
     let parting: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { AgentSpec } from '../../domain/agent.ts';
 import { MAX_ANSWER_BYTES } from '../gateway-agent/answer.ts';
 import type { TakeTurn, Turn } from '../gateway-agent/conversation.ts';
-import { findProgram } from './find-program.ts';
+import { findProgram } from '../../processes/find-program.ts';
 import { runProgram } from './program.ts';
 
 /**

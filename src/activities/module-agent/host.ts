@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { endGroup, headOf } from '../agent-process.ts';
+import { endGroup, headOf } from '../../processes/group.ts';
 import type { ConversationEnd } from '../contract.ts';
 import { Conversation, type ConversationOptions } from './conversation.ts';
 import { CHANNEL_FD } from './protocol.ts';

@@ -73,4 +73,9 @@ export const MIGRATIONS: readonly { readonly version: number; readonly sql: stri
     // In a pool that is full, the world that nobody has wanted for longest makes room.
     sql: 'ALTER TABLE trialbed.worlds ADD COLUMN free_since timestamptz',
   },
+  {
+    version: 5,
+    // Of the environment's tool server, for the lease.
+    sql: 'ALTER TABLE trialbed.worlds ADD COLUMN server_secret text',
+  },
 ];

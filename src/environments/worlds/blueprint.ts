@@ -10,7 +10,7 @@ import { WorldBuildError } from './errors.ts';
 export interface Blueprint {
   readonly schema: readonly SqlText[];
   readonly seed: readonly (SqlText | SeedRows)[];
-  /** A dump or DDL that names schemas or extensions of its own: its worlds are databases, whatever isolation is asked for. */
+  /** A dump, DDL that names schemas or extensions of its own, or a tool server: its worlds are databases, whatever isolation is asked for. */
   readonly needsDatabase: boolean;
   /** Made by pg_dump: names are qualified, `search_path` is empty meanwhile. */
   readonly isDump: boolean;
@@ -52,7 +52,9 @@ async function readBlueprint(environment: Environment): Promise<Blueprint> {
   const schema = await Promise.all(environment.schema.map(readSql));
   const seed = await Promise.all(environment.seed.map(readSeed));
   const isDump = schema.some((text) => /^SELECT pg_catalog\.set_config\('search_path', '', false\);/m.test(text.sql));
-  const needsDatabase = isDump || schema.some((text) => /\bcreate\s+(schema|extension)\b/i.test(withoutComments(text.sql)));
+  // A tool server logs in by itself.
+  const needsDatabase =
+    environment.toolServer !== undefined || isDump || schema.some((text) => /\bcreate\s+(schema|extension)\b/i.test(withoutComments(text.sql)));
   return { schema: isDump ? schema.map(fromDump) : schema, seed, needsDatabase, isDump };
 }
 

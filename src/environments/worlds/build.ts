@@ -56,15 +56,34 @@ export async function buildContent(client: pg.ClientBase, layout: Layout, worldI
 export async function createRole(client: pg.ClientBase, layout: Layout, worldId: string, login: { readonly password: string } | null): Promise<void> {
   const role = escapeIdentifier(layout.role);
   await client.query(`CREATE ROLE ${role} ${login ? `LOGIN PASSWORD ${escapeLiteral(login.password)}` : 'NOLOGIN'} NOINHERIT CONNECTION LIMIT 8`);
-  await client.query(`COMMENT ON ROLE ${role} IS ${escapeLiteral(marker(worldId))}`);
-  // Defaults of a login session. The session may change them: they guard against accidents, the fence against the rest.
-  for (const [name, value] of Object.entries({ statement_timeout: '60s', lock_timeout: '10s', idle_in_transaction_session_timeout: '60s' })) {
-    await client.query(`ALTER ROLE ${role} SET ${name} = ${escapeLiteral(value)}`);
-  }
-  await client.query(`ALTER ROLE ${role} SET search_path = ${searchPath(layout)}`);
+  await setDefaults(client, layout, layout.role, worldId);
   await client.query(`GRANT ${role} TO ${escapeIdentifier(TOOL_ROLE)}`);
   if (login) await mayEndSessionsOf(client, layout.role);
   await grantContent(client, layout);
+}
+
+/** Makes the role that the environment's tool server logs in as, where the world has one: it may what the world's role may. Its writes belong to the operation that it serves. */
+export async function createServerRole(client: pg.ClientBase, layout: Layout, worldId: string, password: string): Promise<void> {
+  if (layout.serverRole === undefined) return;
+  const role = escapeIdentifier(layout.serverRole);
+  await client.query(`CREATE ROLE ${role} LOGIN PASSWORD ${escapeLiteral(password)} CONNECTION LIMIT ${SERVER_CONNECTIONS}`);
+  await setDefaults(client, layout, layout.serverRole, worldId);
+  await client.query(`GRANT ${escapeIdentifier(layout.role)} TO ${role}`);
+  await mayEndSessionsOf(client, layout.serverRole);
+  await client.query(`UPDATE ${inSys(layout, 'serving')} SET role = $1`, [layout.serverRole]);
+}
+
+/** A server may have a pool of its own. */
+const SERVER_CONNECTIONS = 20;
+
+async function setDefaults(client: pg.ClientBase, layout: Layout, name: string, worldId: string): Promise<void> {
+  const role = escapeIdentifier(name);
+  await client.query(`COMMENT ON ROLE ${role} IS ${escapeLiteral(marker(worldId))}`);
+  // Defaults of a login session. The session may change them: they guard against accidents, the fence against the rest.
+  for (const [setting, value] of Object.entries({ statement_timeout: '60s', lock_timeout: '10s', idle_in_transaction_session_timeout: '60s' })) {
+    await client.query(`ALTER ROLE ${role} SET ${setting} = ${escapeLiteral(value)}`);
+  }
+  await client.query(`ALTER ROLE ${role} SET search_path = ${searchPath(layout)}`);
 }
 
 async function grantContent(client: pg.ClientBase, layout: Layout): Promise<void> {

@@ -50,6 +50,8 @@ export async function dropDatabase(host: Host, database: string, role: string, w
     await forgetPrepared(host, database, role);
     await host.admin.query(`DROP DATABASE IF EXISTS ${escapeIdentifier(database)} WITH (FORCE)`);
   }
+  // Member of the world's role, where there is one.
+  await dropRole(host.admin, worldId, `${role}_server`);
   await dropRole(host.admin, worldId, role);
 }
 

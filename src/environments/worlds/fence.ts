@@ -13,14 +13,14 @@ const { escapeIdentifier } = pg;
  * @returns the epoch after the fence.
  */
 export async function closeWorld(access: Access, layout: Layout, epoch: number, drainMs: number, failpoint: (name: string) => void): Promise<number> {
-  const role = escapeIdentifier(layout.role);
-  if (layout.direct) await access.admin.query(`ALTER ROLE ${role} NOLOGIN PASSWORD NULL`);
+  const logins = loginsOf(layout);
+  for (const role of logins) await access.admin.query(`ALTER ROLE ${escapeIdentifier(role)} NOLOGIN PASSWORD NULL`);
   await access.admin.query(`UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1)`, [
     epoch,
   ]);
   // A prepared transaction holds its locks without a session that could be ended.
-  if (layout.direct) await rollbackPrepared(access.admin, layout.role);
-  const before = layout.direct ? await ownWriters(access, layout) : [];
+  for (const role of logins) await rollbackPrepared(access.admin, role);
+  const before = logins.length > 0 ? await ownWriters(access, logins) : [];
   const closed = await underLock(access, drainMs, { sql: `SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`, values: [] }, async (client) => {
     failpoint('fence_locked_before_epoch');
     await client.query(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = true WHERE epoch = $1 AND NOT closed`, [epoch]);
@@ -28,11 +28,11 @@ export async function closeWorld(access: Access, layout: Layout, epoch: number, 
     return rows[0]?.epoch ?? epoch + 1;
   });
   failpoint('fence_closed_before_sessions_ended');
-  if (layout.direct) {
-    await listLate(access, layout, before);
-    await endSessions(access.control, layout.role);
+  if (logins.length > 0) await listLate(access, layout, before);
+  for (const role of logins) {
+    await endSessions(access.control, role);
     // One that was prepared between the two looks.
-    await rollbackPrepared(access.admin, layout.role);
+    await rollbackPrepared(access.admin, role);
   }
   return closed;
 }
@@ -50,18 +50,24 @@ async function setClock(client: pg.ClientBase, layout: Layout, clock: { readonly
   await client.query(`UPDATE ${inSys(layout, 'clock')} SET now = $1, timezone = $2`, [clock.now, clock.timezone]);
 }
 
-/** A session of the world's own role in the middle of a write. */
+/** Roles of a world that log in by themselves: its own, where an agent has access of its own, and that of the tool server. */
+export function loginsOf({ direct, role, serverRole }: Layout): readonly string[] {
+  return [...(direct ? [role] : []), ...(serverRole === undefined ? [] : [serverRole])];
+}
+
+/** A session of such a role in the middle of a write. */
 interface Writer {
   readonly pid: number;
+  readonly who: string;
   /** Null while it has written nothing yet, as at the beginning of a COPY. */
   readonly xid: string | null;
 }
 
-async function ownWriters(access: Access, layout: Layout): Promise<Writer[]> {
+async function ownWriters(access: Access, logins: readonly string[]): Promise<Writer[]> {
   const { rows } = await access.admin.query<Writer>(
-    `SELECT a.pid, a.backend_xid::text AS xid FROM pg_stat_activity a
-      WHERE a.usename = $1 AND (a.backend_xid IS NOT NULL OR a.pid IN (SELECT pid FROM pg_stat_progress_copy WHERE command = 'COPY FROM'))`,
-    [layout.role],
+    `SELECT a.pid, a.usename AS who, a.backend_xid::text AS xid FROM pg_stat_activity a
+      WHERE a.usename = ANY($1) AND (a.backend_xid IS NOT NULL OR a.pid IN (SELECT pid FROM pg_stat_progress_copy WHERE command = 'COPY FROM'))`,
+    [logins],
   );
   return rows;
 }
@@ -71,16 +77,19 @@ async function ownWriters(access: Access, layout: Layout): Promise<Writer[]> {
  * so before, `before`, some have committed in time, and some were ended since they held on.
  */
 async function listLate(access: Access, layout: Layout, before: readonly Writer[]): Promise<void> {
-  const now = await ownWriters(access, layout);
+  const now = await ownWriters(access, loginsOf(layout));
   const { rows: ended } = await access.admin.query<Writer>(
-    `SELECT b.pid, b.xid FROM unnest($1::integer[], $2::bigint[]) AS b (pid, xid), (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) s
+    `SELECT b.pid, b.xid, b.who FROM unnest($1::integer[], $2::bigint[], $3::text[]) AS b (pid, xid, who), (SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS next) s
       WHERE b.pid NOT IN (SELECT pid FROM pg_stat_activity)
         AND (b.xid IS NULL OR pg_xact_status(((((s.next >> 32) - (b.xid > (s.next & 4294967295))::integer) << 32) + b.xid)::text::xid8) = 'aborted')`,
-    [before.map(({ pid }) => pid), before.map(({ xid }) => xid)],
+    [before.map(({ pid }) => pid), before.map(({ xid }) => xid), before.map(({ who }) => who)],
   );
-  for (const _ of [...now, ...ended])
+  for (const { who } of [...now, ...ended]) {
+    const whose = who === layout.serverRole ? 'the tool server' : "the agent's own";
     await access.admin.query(
       `INSERT INTO ${inSys(layout, 'late')} (source, operation, detail, at)
-       SELECT 'sql', NULL, 'a session of the agent''s own was in the middle of a write at the fence and was ended; nothing of it was committed', now FROM ${inSys(layout, 'clock')}`,
+       SELECT 'sql', NULL, 'a session of ' || $1 || ' was in the middle of a write at the fence and was ended; nothing of it was committed', now FROM ${inSys(layout, 'clock')}`,
+      [whose],
     );
+  }
 }

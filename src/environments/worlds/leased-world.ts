@@ -5,9 +5,10 @@ import type { TableFacts } from '../../domain/record.ts';
 import { type PreviewQuery, ToolFailure, type WorldSql } from '../define.ts';
 import { sqlState } from '../hosts/connection.ts';
 import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
-import { withDatabase } from '../hosts/connection.ts';
+import { inTransaction, withDatabase } from '../hosts/connection.ts';
 import type { Access } from './access.ts';
 import type { Tables } from './catalogue.ts';
+import { endSessions } from './evict.ts';
 import { LeasedFaults } from './faults.ts';
 import { closeWorld } from './fence.ts';
 import { isoUtc, readEffects } from './journal.ts';
@@ -17,7 +18,7 @@ import { PreviewBusyError } from './errors.ts';
 import { HeldByOthersError, holdStill, readPreview } from './preview.ts';
 import type { WorldRow } from './registry.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { type Attempt, claim, enter, isLost, toolTransaction } from './transact.ts';
+import { type Attempt, claim, enter, isLost, meaning, toolTransaction } from './transact.ts';
 
 /** How long an approved call tries to hold the tables of its preview still, and the pause between two tries. */
 const BUSY_MS = 30_000;
@@ -139,6 +140,34 @@ export class LeasedWorld implements World {
     }
   }
 
+  async serve(operation: Attempt): Promise<boolean> {
+    const { layout, epoch } = this.row;
+    try {
+      return await inTransaction(this.parts.access.admin, async (client) => {
+        await claim(layout, operation, epoch)(client);
+        const { rowCount } = await client.query(
+          `UPDATE ${inSys(layout, 'serving')} SET operation = $1, attempt = $2 WHERE operation IS NULL OR (operation = $1 AND attempt < $2)`,
+          [operation.id, operation.attempt],
+        );
+        return rowCount === 1;
+      });
+    } catch (error) {
+      throw await this.refusal(meaning(error, operation), operation);
+    }
+  }
+
+  async served({ id, attempt }: Attempt): Promise<void> {
+    await this.parts.access.admin.query(
+      `UPDATE ${inSys(this.row.layout, 'serving')} SET operation = NULL, attempt = NULL WHERE operation = $1 AND attempt = $2`,
+      [id, attempt],
+    );
+  }
+
+  async endServerSessions(): Promise<void> {
+    const { serverRole } = this.row.layout;
+    if (serverRole !== undefined) await endSessions(this.parts.access.control, serverRole);
+  }
+
   async clock(): Promise<{ readonly now: Date; readonly timezone: string }> {
     const { rows } = await this.parts.access.admin.query<{ now: string; timezone: string }>(
       `SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(this.row.layout, 'clock')}`,
@@ -151,12 +180,14 @@ export class LeasedWorld implements World {
   async credentials(): Promise<WorldCredentials> {
     const { layout } = this.row;
     const agentSecret = this.row.agent_secret ?? '';
+    const serverSecret = this.row.server_secret ?? '';
     return {
       user: this.row.id,
       toolSecret: this.row.tool_secret ?? '',
       agentSecret,
       // Only the role of a world with a database of its own may log in.
       sqlUrl: layout.direct ? withDatabase(this.parts.adminUrl, layout.database, { user: layout.role, password: agentSecret }) : null,
+      server: layout.serverRole === undefined ? null : { secret: serverSecret, sqlUrl: this.serverUrl(layout.serverRole, serverSecret) },
     };
   }
 
@@ -182,6 +213,10 @@ export class LeasedWorld implements World {
 
   async release(options: { readonly reuse?: boolean } = {}): Promise<'pooled' | 'dropped'> {
     return this.parts.release(options.reuse ?? true);
+  }
+
+  private serverUrl(user: string, password: string): string {
+    return withDatabase(this.parts.adminUrl, this.row.layout.database, { user, password });
   }
 
   private async requireLease(): Promise<void> {

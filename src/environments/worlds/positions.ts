@@ -33,7 +33,7 @@ export function nobodyElseSince(layout: Layout): string {
             WHERE o.id = $1 AND o.state IN ('proposed', 'running')
               AND NOT EXISTS (SELECT 1 FROM ${sys('operations')} other WHERE other.n > o.n OR (other.n < o.n AND other.state IN ('proposed', 'running')))
               AND NOT EXISTS (SELECT 1 FROM ${sys('journal')} WHERE ${later}) AND NOT EXISTS (SELECT 1 FROM ${sys('mails')} WHERE ${later})
-              AND NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE usename = ${escapeLiteral(layout.role)}))`;
+              AND NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE usename IN (${[layout.role, layout.serverRole ?? layout.role].map(escapeLiteral).join(', ')})))`;
 }
 
 /** Sets the sequences back. Not undone by a rollback, as sequences are. */

@@ -8,7 +8,7 @@ import { WORLDS_DATABASE } from '../hosts/migrations.ts';
 import { changeDatabase, closeDatabase, closeOtherDatabases, restrictDatabase } from '../hosts/privileges.ts';
 import type { LeaseRequest, LoadedEnvironment, WorldSnapshot } from '../world.ts';
 import { type Blueprint, blueprintOf } from './blueprint.ts';
-import { buildContent, createRole } from './build.ts';
+import { buildContent, createRole, createServerRole } from './build.ts';
 import { catalogueStamp } from './catalogue.ts';
 import { count } from './counts.ts';
 import { dropSchemas, dropWorld } from './drop.ts';
@@ -42,7 +42,7 @@ export async function provisionWorld(
   snapshot: WorldSnapshot | null,
 ): Promise<WorldRow> {
   const blueprint = await blueprintOf(environment);
-  const lease: Lease = { ...request, toolSecret: secret(), agentSecret: secret() };
+  const lease: Lease = { ...request, toolSecret: secret(), agentSecret: secret(), serverSecret: secret() };
   if (request.isolation === 'schema' && !blueprint.needsDatabase) return provisionSchema(context, environment, blueprint, lease, snapshot);
   return provisionServer(context, environment, blueprint, lease, request.isolation, snapshot);
 }
@@ -146,7 +146,14 @@ async function provisionServer(
     const id = context.id();
     const direct = isolation !== 'schema';
     const container = isolation === 'container';
-    const layout: Layout = { database: container ? 'world' : `w_${id}`, ...schemasInDatabase(blueprint), role: `w_${id}`, direct };
+    const served = environment.environment.toolServer !== undefined;
+    const layout: Layout = {
+      database: container ? 'world' : `w_${id}`,
+      ...schemasInDatabase(blueprint),
+      role: `w_${id}`,
+      direct,
+      ...(served && { serverRole: `w_${id}_server` }),
+    };
     const placeholder = { id, generation: environment.generation, isolation: container ? ('container' as const) : ('database' as const) };
     await insertWorld(host.admin, { ...placeholder, layout, services: servicesOf(environment), tables: {}, sequences: {}, stamp: null }, lease);
     try {
@@ -157,7 +164,10 @@ async function provisionServer(
       const built = requireRow(await worldByOwner(host.admin, lease.owner), id);
       const epoch = await inDatabase(withDatabase(adminUrl, layout.database), async (client) => {
         await createRole(client, built.layout, id, direct ? { password: lease.agentSecret } : null);
-        if (direct) await changeDatabase(client, `GRANT CONNECT ON DATABASE ${escapeIdentifier(layout.database)} TO ${escapeIdentifier(layout.role)}`);
+        await createServerRole(client, built.layout, id, lease.serverSecret);
+        for (const role of [...(direct ? [layout.role] : []), ...(layout.serverRole ? [layout.serverRole] : [])]) {
+          await changeDatabase(client, `GRANT CONNECT ON DATABASE ${escapeIdentifier(layout.database)} TO ${escapeIdentifier(role)}`);
+        }
         await checkGeneration(host.admin, environment.generation, await fingerprint(client, built.layout, built.tables));
         return begin(client, built, lease, snapshot);
       });
@@ -185,7 +195,7 @@ async function cloneTemplate(context: ProvisionContext, id: string, environment:
   await closeDatabase(host.admin, layout.database);
   // Databases that were made since the host was prepared are open to every role.
   if (layout.direct) await withClient(host.admin, (client) => closeOtherDatabases(client, host.kind !== 'external'));
-  await setBuilt(host.admin, id, { ...template, layout: { ...template.layout, database: layout.database, role: layout.role, direct: layout.direct } });
+  await setBuilt(host.admin, id, { ...template, layout: inThisWorld(template.layout, layout) });
   return host.adminUrl;
 }
 
@@ -224,8 +234,13 @@ async function makeContainer(context: ProvisionContext, id: string, environment:
     await restrictDatabase(client, layout.database, { shared: false });
     return content;
   });
-  await setBuilt(host.admin, id, { ...built, layout: { ...built.layout, database: layout.database, role: layout.role, direct: layout.direct } });
+  await setBuilt(host.admin, id, { ...built, layout: inThisWorld(built.layout, layout) });
   return server.adminUrl;
+}
+
+/** Where the parts of a template lie in one world. */
+function inThisWorld(of: Layout, { database, role, direct, serverRole }: Layout): Layout {
+  return { ...of, database, role, direct, ...(serverRole && { serverRole }) };
 }
 
 /** The door opens, the case's initial state is applied, and a snapshot on top of it where there is one. */

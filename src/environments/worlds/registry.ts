@@ -20,6 +20,8 @@ export interface WorldRow {
   readonly epoch: number;
   readonly tool_secret: string | null;
   readonly agent_secret: string | null;
+  /** Null where the environment has no tool server. */
+  readonly server_secret: string | null;
   readonly layout: Layout;
   readonly services: {
     readonly inbox: InboxOptions | null;
@@ -56,10 +58,11 @@ export interface Lease {
   readonly faults?: readonly DrawnRule[];
   readonly toolSecret: string;
   readonly agentSecret: string;
+  readonly serverSecret: string;
 }
 
 const COLUMNS =
-  'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, layout, services, tables, sequences, lease, container, resets, stamp';
+  'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, server_secret, layout, services, tables, sequences, lease, container, resets, stamp';
 
 type Queryable = pg.ClientBase | pg.Pool;
 
@@ -131,14 +134,25 @@ export async function setLeased(client: Queryable, id: string, epoch: number, se
   const kept: WorldRow['lease'] = { clock, timezone, state, ...(lease.faults?.length ? { faults: lease.faults } : {}) };
   await client.query(
     `UPDATE trialbed.worlds SET state = 'leased', owner = $2, workflow_id = $3, lease_until = now() + $4 * interval '1 millisecond', epoch = $5,
-            tool_secret = $6, agent_secret = $7, lease = $8, services = $9, server_started = pg_postmaster_start_time() WHERE id = $1`,
-    [id, lease.owner, lease.workflowId, lease.leaseMs, epoch, lease.toolSecret, lease.agentSecret, JSON.stringify(kept), JSON.stringify(services)],
+            tool_secret = $6, agent_secret = $7, lease = $8, services = $9, server_secret = $10, server_started = pg_postmaster_start_time() WHERE id = $1`,
+    [
+      id,
+      lease.owner,
+      lease.workflowId,
+      lease.leaseMs,
+      epoch,
+      lease.toolSecret,
+      lease.agentSecret,
+      JSON.stringify(kept),
+      JSON.stringify(services),
+      lease.serverSecret,
+    ],
   );
 }
 
 export async function setFree(client: Queryable, id: string): Promise<void> {
   await client.query(
-    `UPDATE trialbed.worlds SET state = 'free', owner = NULL, workflow_id = NULL, lease_until = NULL, tool_secret = NULL, agent_secret = NULL, lease = NULL,
+    `UPDATE trialbed.worlds SET state = 'free', owner = NULL, workflow_id = NULL, lease_until = NULL, tool_secret = NULL, agent_secret = NULL, server_secret = NULL, lease = NULL,
             resets = resets + 1, server_started = pg_postmaster_start_time(), free_since = clock_timestamp() WHERE id = $1`,
     [id],
   );

@@ -6,30 +6,35 @@ import type { Access } from './access.ts';
 import { holdLease } from './clock.ts';
 import { changeRows } from './fault-notes.ts';
 import { isoUtc } from './journal.ts';
-import { inSys } from './layout.ts';
+import { inSys, type Layout } from './layout.ts';
 import { WorldLedger } from './ledger.ts';
 import type { WorldRow } from './registry.ts';
 import { confirmFault, decideRequest } from './request-faults.ts';
 import { staleSql } from './stale.ts';
-import { enter, isFence, toolTransaction } from './transact.ts';
+import { type Attempt, enter, isFence, toolTransaction } from './transact.ts';
 
-/** Which of a world's secrets this is, compared in constant time; null: neither. */
-export function secretKind(row: WorldRow, secret: string): 'tool' | 'agent' | null {
+/** Which of a world's secrets this is, compared in constant time; null: none. */
+export function secretKind(row: WorldRow, secret: string): SecretKind | null {
   const tool = equal(row.tool_secret, secret);
   const agent = equal(row.agent_secret, secret);
-  return tool ? 'tool' : agent ? 'agent' : null;
+  const server = equal(row.server_secret, secret);
+  return tool ? 'tool' : agent ? 'agent' : server ? 'server' : null;
 }
+
+/** `tool`: names the operation that it speaks for. `server`: speaks for the one that it serves. `agent`: for none. */
+export type SecretKind = 'tool' | 'agent' | 'server';
 
 /**
  * A service's access to one lease of a world. The secrets stay known until the world is released, so that what comes after the fence is not lost in a
  * failed login but refused and listed as late. A trusted session may still read then: an operation of unknown outcome is looked up after the fence.
  */
-export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'agent', failpoint: (name: string) => void): ServiceSession {
+export function serviceSession(row: WorldRow, access: Access, kind: SecretKind, failpoint: (name: string) => void): ServiceSession {
   const { layout, epoch } = row;
   const trusted = kind === 'tool';
   const ledger = new WorldLedger(access, row);
   /** Whoever may not speak for an operation has none. */
-  const ownOperation = (request: ServiceRequest): ServiceRequest => (trusted ? request : { ...request, operation: null });
+  const attributedTo = async (named: Attempt | null): Promise<Attempt | null> => (kind === 'server' ? servedNow(access, layout) : trusted ? named : null);
+  const own = async (request: ServiceRequest): Promise<ServiceRequest> => ({ ...request, operation: await attributedTo(request.operation) });
   // Or about to be: the fence ends whoever holds on, one after another, before it closes.
   const isClosed = async (): Promise<boolean> => {
     const { rows } = await access.admin.query<{ closed: boolean }>(
@@ -46,8 +51,8 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
       const { rows } = await access.admin.query<{ now: string; timezone: string }>(`SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(layout, 'clock')}`);
       return { now: new Date(rows[0]?.now ?? 0), timezone: rows[0]?.timezone ?? 'UTC' };
     },
-    fault: (request) => decideRequest(access, row, ownOperation(request)),
-    confirm: (request, fault) => confirmFault(access, row, ownOperation(request), fault),
+    fault: async (request) => decideRequest(access, row, await own(request)),
+    confirm: async (request, fault) => confirmFault(access, row, await own(request), fault),
     async change({ rule, key, changes }) {
       await inTransaction(access.admin, async (client) => {
         if (!(await holdLease(client, row)).closed) await changeRows(client, row, rule, key, changes);
@@ -55,8 +60,10 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
     },
     readAsOf: (seq, work) => work(staleSql(access.services, row, seq)),
     async storeMail(mail, copies) {
-      const { raw, attempt, operation, ...rest } = mail;
-      const attributed = trusted ? operation : null;
+      const { raw, attempt: named, operation, ...rest } = mail;
+      const served = await attributedTo(operation === null ? null : { id: operation, attempt: named });
+      const attributed = served?.id ?? null;
+      const attempt = served?.attempt ?? named;
       try {
         const store = inSys(layout, 'store_mail');
         const values = [attributed, attempt, epoch, JSON.stringify(rest), raw];
@@ -75,8 +82,8 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
         throw new FencedError('the world');
       }
     },
-    async transact<T>(operation: { readonly id: string; readonly attempt: number } | null, work: (sql: WorldSql) => Promise<T>): Promise<T> {
-      const attributed = trusted ? operation : null;
+    async transact<T>(operation: Attempt | null, work: (sql: WorldSql) => Promise<T>): Promise<T> {
+      const attributed = await attributedTo(operation);
       let ended = false;
       const lost = (commitSent: boolean) => {
         ended = !commitSent;
@@ -96,6 +103,12 @@ export function serviceSession(row: WorldRow, access: Access, kind: 'tool' | 'ag
       await ledger.late({ source, operation, detail });
     },
   };
+}
+
+async function servedNow(access: Access, layout: Layout): Promise<Attempt | null> {
+  const { rows } = await access.admin.query<{ operation: string | null; attempt: number }>(`SELECT operation, attempt FROM ${inSys(layout, 'serving')}`);
+  const [row] = rows;
+  return row?.operation == null ? null : { id: row.operation, attempt: row.attempt };
 }
 
 function equal(known: string | null, shown: string): boolean {

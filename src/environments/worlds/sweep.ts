@@ -100,7 +100,7 @@ async function findOrphans(host: Host): Promise<{ readonly world: string; readon
        FROM (SELECT 'schema' AS kind, nspname::text AS name, obj_description(oid, 'pg_namespace') AS comment FROM pg_namespace
              UNION ALL SELECT 'role', rolname, shobj_description(oid, 'pg_authid') FROM pg_roles
              UNION ALL SELECT 'database', datname, shobj_description(oid, 'pg_database') FROM pg_database) o
-      WHERE o.comment ~ '^trialbed world [a-z0-9]+$' AND o.name ~ '^w_[a-z0-9]+(_sys)?$'
+      WHERE o.comment ~ '^trialbed world [a-z0-9]+$' AND o.name ~ '^w_[a-z0-9]+(_sys|_server)?$'
         AND NOT EXISTS (SELECT 1 FROM trialbed.worlds w WHERE 'trialbed world ' || w.id = o.comment)`,
   );
   const worlds = [...new Set(rows.map((row) => row.world))];

@@ -123,7 +123,8 @@ export function enter(layout: Layout, operation: Attempt | null, epoch: number, 
   return (client) => client.query(`SELECT ${inSys(layout, 'enter')}($1, $2, $3, $4)`, [operation?.id ?? null, operation?.attempt ?? 0, epoch, writes]);
 }
 
-function meaning(error: unknown, operation: Attempt | null): unknown {
+/** What an error of the system of record says of an operation. */
+export function meaning(error: unknown, operation: Attempt | null): unknown {
   const state = sqlState(error);
   if (state === REFUSED.fenced) return new FencedError('the world');
   if (state === REFUSED.attemptFenced) return new FencedError(operation ? `attempt ${operation.attempt} of operation ${operation.id}` : 'the attempt');

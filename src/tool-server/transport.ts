@@ -1,0 +1,114 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
+import { endEscaped } from '../processes/escaped.ts';
+import { endGroup, headOf, spawnGroup } from '../processes/group.ts';
+
+/** Longest message that a server may print; in bytes. */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+/** Variable of a server's environment by whose value what left its process group is found. */
+const MARKER = 'TRIALBED_TOOL_SERVER';
+/** Of what it printed, in a message. */
+const SHOWN = 200;
+
+export interface ServerProgram {
+  /** Absolute path. */
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  /** All of its environment. */
+  readonly env: { readonly [name: string]: string };
+}
+
+/**
+ * MCP over the standard input and output of a program in a process group of its own. Stricter than the SDK's own: what is no message ends the server, since whoever
+ * prints between messages may as well print into one; a message without end is not kept; and nothing of the group is left afterwards, nor when this process dies.
+ */
+export class ProcessTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport['onmessage'];
+  /** Resolves with why, in words, when the program has ended or is of no use any more. */
+  readonly lost: Promise<string>;
+  private readonly program: ServerProgram;
+  private readonly lose: (why: string) => void;
+  private child: ChildProcess | null = null;
+  private parts: Buffer[] = [];
+  private bytes = 0;
+  private closed = false;
+  private readonly mark = randomUUID();
+
+  constructor(program: ServerProgram) {
+    this.program = program;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    this.lost = promise;
+    this.lose = resolve;
+  }
+
+  async start(): Promise<void> {
+    const { file, args, folder, env } = this.program;
+    const child = spawnGroup(file, args, { folder, env: { ...env, [MARKER]: this.mark }, marker: MARKER });
+    this.child = child;
+    const printed = headOf([child.stderr]);
+    child.once('error', (error) => this.lose(`it could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => {
+      const how = signal ? `it was ended by ${signal}` : `it exited with status ${code}`;
+      this.lose(`${how}${printed.text() ? `; it printed: ${printed.text()}` : ''}`);
+    });
+    child.stdout?.on('data', (chunk: Buffer) => this.read(chunk));
+    // Nobody waits any more for what it has not answered.
+    void this.lost.then(() => this.close());
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.child?.stdin;
+    if (!input?.writable) throw new Error('the tool server takes no messages any more');
+    await new Promise<void>((resolve, reject) => input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())));
+  }
+
+  async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    this.parts = [];
+    this.lose('it was ended');
+    if (this.child) await endGroup(this.child);
+    await endEscaped(`${MARKER}=${this.mark}`);
+    this.onclose?.();
+  }
+
+  private read(chunk: Buffer): void {
+    let rest = chunk;
+    for (let at = rest.indexOf(NEWLINE); at !== -1 && !this.closed; at = rest.indexOf(NEWLINE)) {
+      this.keep(rest.subarray(0, at));
+      rest = rest.subarray(at + 1);
+      const line = Buffer.concat(this.parts).toString('utf8');
+      this.parts = [];
+      this.bytes = 0;
+      if (!this.closed && line.trim() !== '') this.receive(line);
+    }
+    if (!this.closed) this.keep(rest);
+  }
+
+  private keep(part: Buffer): void {
+    this.bytes += part.length;
+    if (this.bytes > MAX_MESSAGE_BYTES) this.refuse(`it printed a message of more than ${MAX_MESSAGE_BYTES} bytes`);
+    else if (part.length > 0) this.parts.push(part);
+  }
+
+  private receive(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = parseJSONRPCMessage(JSON.parse(line));
+    } catch {
+      this.refuse(`it printed what is no message of MCP on its standard output: ${JSON.stringify(line.slice(0, SHOWN))}; logs belong on its standard error`);
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  private refuse(why: string): void {
+    this.lose(why);
+    void this.close();
+  }
+}
