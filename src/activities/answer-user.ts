@@ -16,11 +16,16 @@ const SCRIPT_LIMIT_MS = 2_000;
 /** Where a conversation is kept. */
 export type Conversation = Pick<Store, 'addMessage' | 'messages'>;
 
+export interface AnswerServices {
+  readonly store: Conversation;
+  readonly failpoint: (name: string) => void;
+}
+
 /**
  * Lets a case's scripted user hear what the agent has said or asked, and answer. What is said is stored before anybody hears of it; asked again for the same turn, it
  * gives what is stored. A question is settled in the ledger, its answer being the call's result.
  */
-export async function answerUser(store: Conversation, { ledger }: Pick<World, 'ledger'>, kase: Case, request: UserRequest): Promise<UserMove> {
+export async function answerUser({ store, failpoint }: AnswerServices, { ledger }: Pick<World, 'ledger'>, kase: Case, request: UserRequest): Promise<UserMove> {
   const { trial, attempt, turn, operation, last } = request;
   const startedAt = performance.now();
   const messages = await withFirst(store, kase, request);
@@ -40,6 +45,7 @@ export async function answerUser(store: Conversation, { ledger }: Pick<World, 'l
   }
   if (last && !reply.end) return { kind: 'over_budget' };
   await store.addMessage(trial, attempt, { turn, from: 'user', text: reply.text, ...(operation !== null && { operation }) });
+  failpoint('user_spoke_before_ledger');
   if (operation !== null) await ledger.settle(operation, 1, { state: 'committed', result: { answer: reply.text }, durationMs: performance.now() - startedAt });
   return { kind: 'said', leaves: reply.end };
 }

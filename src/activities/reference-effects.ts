@@ -39,7 +39,14 @@ export async function referenceEffects(
   try {
     const conversation = notStored();
     const answer = (operation: string | null) =>
-      answerUser(conversation, world, kase, { trial: '', attempt: 1, world: ref, turn: cursor.turn + 1, operation, last: false });
+      answerUser({ store: conversation, failpoint: () => {} }, world, kase, {
+        trial: '',
+        attempt: 1,
+        world: ref,
+        turn: cursor.turn + 1,
+        operation,
+        last: false,
+      });
     const say = (message: Message) => conversation.addMessage('', 1, message);
     const stage = { world, environment, kase, rules: [], solution: kase.reference, say };
     const waiting: Waiting[] = [];

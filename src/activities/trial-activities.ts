@@ -90,7 +90,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async answerUser(request) {
       const { kase } = await contexts.get(request.trial);
-      return answerUser(store, await worlds.open(request.world), kase, request);
+      return answerUser(services, await worlds.open(request.world), kase, request);
     },
 
     async converse(at) {

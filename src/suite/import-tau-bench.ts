@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import type { JsonObject } from '../domain/json.ts';
 import { dataProblems, RetailDataError } from '../environments/retail/data.ts';
 import { type SolutionTrace, traceSolutions } from '../environments/retail/solutions.ts';
+import { customerOf } from '../environments/retail/customer.ts';
 import { readTasks, SPLITS, type Split, type Task, writesOf } from '../environments/retail/tasks.ts';
 import { pathFrom, titleOf, type WrittenFiles, writeImported } from './imported-files.ts';
 
@@ -14,9 +15,16 @@ export interface ImportTauBenchRequest {
   readonly out: string;
   /** Which tasks become cases. Default: `test`. */
   readonly split?: Split;
+  /**
+   * Who the customer is: told at once (`request`, the default), or a script that says who they are and what they want when they are asked.
+   */
+  readonly user?: CustomerKind;
   /** Replace files that were edited since they were imported. Default: false. */
   readonly force?: boolean;
 }
+
+/** How the customers of imported tasks speak. */
+export type CustomerKind = 'request' | 'script';
 
 export interface ImportTauBenchResult extends WrittenFiles {
   /** Absolute path of `suite.yaml`. */
@@ -33,6 +41,8 @@ export interface ImportTauBenchResult extends WrittenFiles {
  * arguments, after it was committed fails the case, also where the shop refuses it; the original does not see it.
  *
  * The request is the script that the original gives to a simulated customer, as it stands: the agent is told at once what the customer wants and how they would behave.
+ * With `user: script` the customer is one who answers: the sentences of the original in the first person, those about who they are apart. A script follows no plan, so
+ * what the original's customer would do under a condition is told with the rest.
  *
  * May be repeated, with the same split or the other: files of earlier imports are brought up to date, edited ones are left alone and reported, cases of the other
  * split stay.
@@ -49,7 +59,7 @@ export async function importTauBench(request: ImportTauBenchRequest): Promise<Im
   const traces = await traceSolutions(data, tasks);
 
   const files = new Map<string, string>();
-  for (const [task, trace] of traces) files.set(join(out, 'cases', `${split}-${task.number}.yaml`), caseText(task, trace));
+  for (const [task, trace] of traces) files.set(join(out, 'cases', `${split}-${task.number}.yaml`), caseText(task, trace, request.user ?? 'request'));
   const suite = join(out, 'suite.yaml');
   files.set(suite, suiteText(out, data, withEarlier(out, split)));
   return { suite, cases: tasks.length, ...(await writeImported(files, { source: 'tau-bench', force: request.force ?? false })) };
@@ -74,13 +84,15 @@ function suiteText(out: string, data: string, splits: readonly Split[]): string 
   });
 }
 
-function caseText(task: Task, trace: SolutionTrace): string {
-  const mutants = writesOf(task).length > 0 ? passingMutants(trace) : [];
+function caseText(task: Task, trace: SolutionTrace, user: CustomerKind): string {
+  const talk = user === 'request' ? [] : TALK;
+  const mutants = writesOf(task).length > 0 ? passingMutants(trace, talk.length) : [];
   const kase: JsonObject = {
     title: titleOf(task.instruction),
     kind: kindOf(task),
     tags: [task.split, task.outputs.length > 0 ? 'answer' : 'no-answer'],
-    request: task.instruction,
+    request: user === 'request' ? task.instruction : GREETING,
+    ...(user === 'script' ? { conversation: scriptOf(task) } : {}),
     user: { name: task.userId },
     expect: {
       outcomes: [{ name: 'gold', same_as: 'reference' }],
@@ -88,27 +100,72 @@ function caseText(task: Task, trace: SolutionTrace): string {
       repeated_writes: 'forbid_attempts',
     },
     ...(trace.unchanged && task.outputs.length === 0 ? { expects_nothing: true } : {}),
-    reference: { steps: task.gold.map(({ tool, args }) => ({ call: tool, with: args })), answer: answerOf(task) },
+    reference: { steps: [...talk, ...task.gold.map(({ tool, args }) => ({ call: tool, with: args }))], answer: answerOf(task) },
     ...(mutants.length > 0 ? { mutants } : {}),
   };
   return stringify(kase, { lineWidth: 0 });
 }
 
 /** Mutants of a case with writes that may pass, by what its solution was seen to do. One that changes what must not change fails, explained or not. */
-function passingMutants({ refused, traceless }: SolutionTrace): readonly JsonObject[] {
+function passingMutants({ refused, traceless }: SolutionTrace, before: number): readonly JsonObject[] {
   return [
     { mutant: 'add:*', why: 'The shop refuses a call for an id that does not exist; nothing changes, and a refusal alone is no failure.' },
     ...refused.flatMap((at) =>
       about(
-        at,
+        before + at,
         ['drop', 'repeat', 'alter'],
         'The shop refuses this call of the solution; nothing changes without it, by a second one, or by another that it refuses.',
       ),
     ),
     ...traceless.flatMap((at) =>
-      about(at, ['drop', 'alter'], 'The solution ends just the same without this call: a later one overwrites what it writes, or it was there already.'),
+      about(
+        before + at,
+        ['drop', 'alter'],
+        'The solution ends just the same without this call: a later one overwrites what it writes, or it was there already.',
+      ),
     ),
   ];
+}
+
+const GREETING = 'Hello, I need some help, please.';
+
+/** What the solution says to a customer who is asked, before it does anything. */
+const TALK: readonly JsonObject[] = [{ say: 'Could you tell me your name and zip code, or your email address?' }, { say: 'Thank you. What can I do for you?' }];
+
+/** Words with which a clerk asks who somebody is, what they want, whether to go on, and whether that is all. */
+const ASKED = {
+  identity: ['name', 'zip', 'zip code', 'email', 'e-mail', 'user id', 'identity', 'who you are', 'verify', 'authenticate'],
+  wish: [
+    'help',
+    'assist',
+    'do for you',
+    'like to do',
+    'want to do',
+    'looking for',
+    'request',
+    'details',
+    'which order',
+    'which item',
+    'which items',
+    'order number',
+    'order id',
+  ],
+  confirmation: ['confirm', 'proceed', 'go ahead', 'yes/no', 'is that correct', 'is this correct', 'shall i'],
+  end: ['anything else', 'something else', 'transferred', 'transferring'],
+};
+
+function scriptOf(task: Task): JsonObject {
+  const { identity, whole } = customerOf(task);
+  return {
+    user: 'script',
+    rules: [
+      { topic: ASKED.identity, say: identity },
+      { topic: ASKED.wish, not_says: ASKED.end, say: [whole, `As I said: ${whole}`] },
+      { topic: ASKED.confirmation, say: 'Yes, if it is what I asked for.' },
+      { topic: ASKED.end, say: 'No, thank you.', end: true },
+    ],
+    otherwise: [whole, 'Please go on, as I said.'],
+  };
 }
 
 /** Patterns of the mutants of a step. `at`: index in the solution; mutants count from 1. */

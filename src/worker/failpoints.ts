@@ -8,6 +8,7 @@
  * - `committed_before_reply`: the effect stands and its reply is lost.
  * - `service_replied_before_ledger`: a service did it, the ledger does not say so.
  * - `model_replied_before_reported`: a model's reply stands in the store, and the workflow does not know it.
+ * - `user_spoke_before_ledger`: the simulated user's answer is stored, the question's row and the workflow do not know it.
  * - `fenced_before_grade`, `recorded_before_verdict`, `released_before_finished`: each closing step done, its completion lost.
  *
  * @returns a function that counts the hits of a name, and kills the process with SIGKILL at the armed one.

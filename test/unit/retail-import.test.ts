@@ -45,6 +45,31 @@ describe('import of a small data folder', () => {
     });
   });
 
+  it('writes customers who answer, in their own words, where that is asked for', async () => {
+    const data = await smallData();
+    await writeTasks(
+      data,
+      [task([CANCEL_CALL], [])].map((one) => ({
+        ...one,
+        user_id: 'ann_lee_1',
+        instruction: "Your name is Ann Lee and your zip code is 12345. You want to cancel it. You're in a hurry.",
+      })),
+    );
+    await importTauBench({ data, out: join(folder, 'suite'), user: 'script' });
+    const whole = "My name is Ann Lee and my zip code is 12345. I want to cancel it. I'm in a hurry.";
+    expect(await yaml('suite/cases/test-0.yaml')).toMatchObject({
+      request: 'Hello, I need some help, please.',
+      conversation: {
+        user: 'script',
+        rules: [{ say: 'My name is Ann Lee and my zip code is 12345.' }, { say: [whole, `As I said: ${whole}`] }, {}, { end: true }],
+        otherwise: [whole, 'Please go on, as I said.'],
+      },
+      reference: { steps: [{ say: expect.stringContaining('name') }, { say: expect.any(String) }, { call: 'cancel_pending_order', with: CANCEL }] },
+    });
+    const { cases } = await loadSuite(join(folder, 'suite'));
+    expect(cases[0]?.kase.conversation?.user).toBe('script');
+  });
+
   it('knows what changes nothing by playing the solution: refused writes, and writes of what is there', async () => {
     const data = await smallData();
     const { suite } = await importTauBench({ data, out: join(folder, 'suite') });

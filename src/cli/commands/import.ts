@@ -45,22 +45,36 @@ export const addImport: AddCommand = (program, { host, action }) => {
     .argument('<dir>', 'folder with the data of the retail shop')
     .requiredOption('--out <dir>', 'folder of the suite')
     .addOption(new Option('--split <name>', 'which tasks become cases').choices(['test', 'dev']).default('test'))
+    .addOption(
+      new Option('--user <kind>', 'how the customer speaks: all at once, or as a script that answers').choices(['request', 'script']).default('request'),
+    )
     .option('--force', 'replace files that were edited since they were imported')
     .action(
-      action(async (dir: string, flags: CommonFlags & { readonly out: string; readonly split: 'test' | 'dev'; readonly force?: true }) => {
+      action(async (dir: string, flags: TauBenchFlags) => {
         const startedAt = performance.now();
         const { importTauBench } = await import('../../suite/import-tau-bench.ts');
         const result = await importTauBench({
           data: resolve(host.cwd, dir),
           out: resolve(host.cwd, flags.out),
           split: flags.split,
+          user: flags.user,
           force: flags.force === true,
         });
         return tell(host, flags, result, performance.now() - startedAt);
       }),
     );
-  common(tauBench, ['import tau-bench ./tau-bench-retail --out ./suites/retail']);
+  common(tauBench, [
+    'import tau-bench ./tau-bench-retail --out ./suites/retail',
+    'import tau-bench ./tau-bench-retail --out ./suites/retail-talk --user script',
+  ]);
 };
+
+interface TauBenchFlags extends CommonFlags {
+  readonly out: string;
+  readonly split: 'test' | 'dev';
+  readonly user: 'request' | 'script';
+  readonly force?: true;
+}
 
 interface Imported {
   readonly suite: string;
