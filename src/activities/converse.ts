@@ -9,13 +9,15 @@ import { callCarrier } from './carry-call.ts';
 import { permittedTools } from './check-call.ts';
 import { programTurns } from './command-agent/turns.ts';
 import type { ConversationEnd, WorldAttempt } from './contract.ts';
-import { interruption } from './failures.ts';
+import { interruption, passing } from './failures.ts';
+import { leftConversation } from './resume-conversation.ts';
 import { runGatewayAgent } from './gateway-agent/conversation.ts';
 import { headersOf } from './http-agent/headers.ts';
 import { httpTurns } from './http-agent/turns.ts';
 import { instructionsOf } from './instructions.ts';
 import { modelAccount } from './model-account.ts';
 import { runModuleAgent } from './module-agent/host.ts';
+import type { OpenTurn } from '../store/store.ts';
 import type { ActivityServices } from './services.ts';
 import type { TrialContext } from './trial-context.ts';
 import { ConversationOver, userSide } from './user-side.ts';
@@ -44,15 +46,17 @@ export async function converse(
   const { agent, kase, environment } = context;
   const { workflowExecution } = activityInfo();
   const trial = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
+  // Only an agent that lives elsewhere, and is asked for its answer, outlives our worker.
+  const left = agent.kind === 'http' && activityInfo().attempt > 1 ? await leftConversation(services.store, world, at) : null;
   const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
   const carry = callCarrier(context, world, trial, at, {
-    calls: 0,
-    operations: new Map(),
+    calls: left?.calls ?? 0,
+    operations: new Map(left?.named.map(({ id, operation }) => [id, operation])),
     note: ({ id, digest }, operation) => services.store.putGatewayCall(at.trial, at.attempt, { id, digest, operation }),
   });
   const common = {
     instructions: instructionsOf(context),
-    user: userSide(context, services.store, trial, at),
+    user: userSide(context, services.store, trial, at, left?.turn.asked),
     signal: cancellationSignal(),
   };
   const throughGateway = {
@@ -93,14 +97,19 @@ export async function converse(
         const headers = headersOf(agent, environmentOf);
         const own = await ownAccess(agent.access);
         const asking = modelsOf(agent.routes, { ...headers, ...accessVariables(own) });
-        return await runGatewayAgent({ ...throughGateway, agent, models: asking }, httpTurns({ agent, headers, services: own }));
+        const lasting = {
+          left: left && { status: left.turn.status, before: { calls: left.calls, names: left.named } },
+          note: (turn: OpenTurn | null) => services.store.setOpenTurn(at.trial, at.attempt, turn),
+        };
+        return await runGatewayAgent({ ...throughGateway, agent, models: asking, lasting }, httpTurns({ agent, headers, services: own }));
       }
       default:
         throw new Error(`agent ${agent.name} has no code of its own`);
     }
   } catch (error) {
     if (error instanceof ConversationOver) return error.end;
-    throw cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
+    const failure = cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
+    throw agent.kind === 'http' && (await services.store.openTurn(at.trial, at.attempt)) ? passing(failure) : failure;
   } finally {
     clearInterval(beat);
   }

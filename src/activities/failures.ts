@@ -36,8 +36,20 @@ export function toFailure(error: unknown): Error {
 /** What an activity ends with that was told to stop: cancelled with its trial, or lost with a worker that shuts down, which is no doing of the agent's. */
 export function interruption(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
-  if (reason instanceof CancelledFailure && reason.message !== 'WORKER_SHUTDOWN') return reason;
+  if (reason instanceof CancelledFailure && !isShutdown(signal)) return reason;
   return ApplicationFailure.nonRetryable('the worker shuts down', WORKER_SHUTDOWN);
+}
+
+/** The same failure of ours, after which another worker goes on; a cancellation stays one. */
+export function passing(error: unknown): Error {
+  const failure = toFailure(error);
+  if (!(failure instanceof ApplicationFailure) || failure.type === FAILURE.worldGone) return failure;
+  return ApplicationFailure.create({ message: failure.message, ...(failure.type && { type: failure.type }), nonRetryable: false, cause: failure });
+}
+
+/** Whether an activity is stopped because its worker is. */
+export function isShutdown({ reason }: AbortSignal): boolean {
+  return reason instanceof CancelledFailure && reason.message === 'WORKER_SHUTDOWN';
 }
 
 const MAX_STACK_LENGTH = 4_000;

@@ -8,6 +8,10 @@ import type { TrialContext } from './trial-context.ts';
 
 /** The user's side of one attempt's conversation, as the host of an agent with code of its own sees it. What is said is stored before the other side hears it. */
 export interface UserSide {
+  /** How many messages were given out. */
+  readonly asked: number;
+  /** The message that was given out last, by an earlier worker. */
+  again(): Promise<UserMessage>;
   /** The first message; after each {@link tell} that ends a turn, the user's answer to it. Null: the user has no more to say. @throws {ConversationOver} */
   next(): Promise<UserMessage | null>;
   /** What the agent tells the user. */
@@ -45,9 +49,10 @@ export function userSide(
   store: Pick<Store, 'addMessage' | 'messages'>,
   trial: Pick<WorkflowHandle, 'executeUpdate'>,
   { trial: id, attempt }: AttemptRef,
+  askedBefore = 0,
 ): UserSide {
   const messages = () => store.messages(id, attempt);
-  let asked = 0;
+  let asked = askedBefore;
 
   const written = async (turn: number): Promise<UserMessage | null> => {
     const text = kase.turns[turn - 1];
@@ -65,6 +70,13 @@ export function userSide(
   };
 
   return {
+    get asked() {
+      return asked;
+    },
+    async again() {
+      const said = (await messages()).findLast(({ from, operation }) => from === 'user' && operation === undefined);
+      return { turn: said?.turn ?? 1, text: said?.text ?? '' };
+    },
     next: () => (++asked > 1 && kase.conversation ? simulated() : written(asked)),
     async tell(text, data) {
       // Questions by a tool count as turns, which the host has not seen.

@@ -19,8 +19,8 @@ export interface Gateway {
 }
 
 export interface OpenSession {
-  /** Bearer token; goes to the agent alone. Null: it has the token of an earlier worker. */
-  readonly token: string | null;
+  /** Bearer token; goes to the agent alone. An agent that still has the token of an earlier worker gets a second one, and both are good. @throws what the store threw */
+  token(): Promise<string>;
   /** Calls that were refused since the budget was used up. */
   readonly beyondBudget: number;
   /** Waits until no call is in flight or waits. */
@@ -72,9 +72,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
         },
       });
       const resumed = session.resume ? await tokens.resume(opened, place) : null;
-      const { name, token } = resumed === null ? await tokens.issue(opened, place) : { name: resumed, token: null };
+      const names = resumed === null ? [] : [resumed];
+      const issue = async () => {
+        const { name, token } = await tokens.issue(opened, place);
+        names.push(name);
+        return token;
+      };
+      // Issued now, so that whoever opens a session knows that it can be used.
+      let issued: Promise<string> | null = resumed === null ? issue() : null;
+      await issued;
       return {
-        token,
+        token() {
+          issued ??= issue();
+          return issued;
+        },
         get beyondBudget() {
           return opened.beyondBudget;
         },
@@ -85,11 +96,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
           if (opened.closed) return;
           opened.close();
           // With its attempt it ends in any case.
-          await tokens.end(name).catch((error: unknown) => log.warn({ err: error }, 'the end of a token could not be stored'));
+          for (const name of names) await tokens.end(name).catch((error: unknown) => log.warn({ err: error }, 'the end of a token could not be stored'));
         },
         handOver() {
           opened.close(AWAY);
-          tokens.forget(name);
+          for (const name of names) tokens.forget(name);
         },
       };
     },

@@ -1,6 +1,6 @@
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
-import type { AttemptAgent, GatewayCall, GatewayToken, LateRequest } from './store.ts';
+import type { AttemptAgent, GatewayCall, GatewayToken, LateRequest, OpenTurn } from './store.ts';
 
 /** Of one attempt; a flood of them says nothing more. */
 const MAX_LATE = 100;
@@ -54,6 +54,26 @@ export async function putGatewayCall(sql: Sql, trial: string, attempt: number, {
 
 export async function listGatewayCalls(sql: Sql, trial: string, attempt: number): Promise<readonly GatewayCall[]> {
   return sql.query<GatewayCall>('select call_id as id, digest, operation from trialbed.gateway_calls where trial = $1 and attempt = $2', [trial, attempt]);
+}
+
+/** Null: none is open. */
+export async function setOpenTurn(sql: Sql, trial: string, attempt: number, turn: OpenTurn | null): Promise<void> {
+  if (turn === null) {
+    await sql.query('delete from trialbed.open_turns where trial = $1 and attempt = $2', [trial, attempt]);
+    return;
+  }
+  await ofAttempt(trial, attempt, () =>
+    sql.query(
+      `insert into trialbed.open_turns (trial, attempt, asked, status) values ($1, $2, $3, $4)
+       on conflict (trial, attempt) do update set asked = excluded.asked, status = excluded.status`,
+      [trial, attempt, turn.asked, turn.status],
+    ),
+  );
+}
+
+export async function findOpenTurn(sql: Sql, trial: string, attempt: number): Promise<OpenTurn | null> {
+  const [row] = await sql.query<OpenTurn>('select asked, status from trialbed.open_turns where trial = $1 and attempt = $2', [trial, attempt]);
+  return row ?? null;
 }
 
 export async function addLateRequest(sql: Sql, trial: string, attempt: number, detail: string, now: Date): Promise<void> {

@@ -20,11 +20,13 @@ import {
   addLateRequest,
   endGatewayToken,
   findGatewayToken,
+  findOpenTurn,
   gatewayTokenOf,
   listGatewayCalls,
   listLateRequests,
   putGatewayCall,
   putGatewayToken,
+  setOpenTurn,
 } from './gateway.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listModelCalls } from './model-calls.ts';
@@ -99,6 +101,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     endGatewayToken: (name) => endGatewayToken(database, name, now()),
     putGatewayCall: (trial, attempt, call) => putGatewayCall(database, trial, attempt, call),
     gatewayCalls: (trial, attempt) => listGatewayCalls(database, trial, attempt),
+    setOpenTurn: (trial, attempt, turn) => setOpenTurn(database, trial, attempt, turn),
+    openTurn: (trial, attempt) => findOpenTurn(database, trial, attempt),
     addLateRequest: (trial, attempt, detail) => addLateRequest(database, trial, attempt, detail, now()),
     lateRequests: (trial, attempt) => listLateRequests(database, trial, attempt),
 

@@ -139,6 +139,14 @@ export interface GatewayCall {
   readonly operation: string;
 }
 
+/** A turn that an agent's own server works on, and that it is asked for until it has the answer. */
+export interface OpenTurn {
+  /** How many messages the agent was sent, this one included. */
+  readonly asked: number;
+  /** Address at which the answer is asked for. */
+  readonly status: string;
+}
+
 /** A request with the token of an attempt that had ended. */
 export interface LateRequest {
   readonly detail: string;
@@ -214,6 +222,9 @@ export interface Store extends AsyncDisposable {
   /** The first operation of a name stands. */
   putGatewayCall(trial: string, attempt: number, call: GatewayCall): Promise<void>;
   gatewayCalls(trial: string, attempt: number): Promise<readonly GatewayCall[]>;
+  /** Null: none is open any more. */
+  setOpenTurn(trial: string, attempt: number, turn: OpenTurn | null): Promise<void>;
+  openTurn(trial: string, attempt: number): Promise<OpenTurn | null>;
   /** At most 100 of an attempt are kept, the first ones. */
   addLateRequest(trial: string, attempt: number, detail: string): Promise<void>;
   lateRequests(trial: string, attempt: number): Promise<readonly LateRequest[]>;

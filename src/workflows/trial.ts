@@ -274,14 +274,18 @@ async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttemp
 }
 
 async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+  const longest = plan.budget.wallMs + CONVERSATION_GRACE_MS + approvalMs(plan);
+  // An agent on a server of its own goes on without us, and another worker asks it for its answer. All tries together lie inside the lease.
+  const lasts = plan.agent === 'http' && ({ scheduleToCloseTimeout: longest, heartbeatTimeout: '10 seconds', retry: { maximumAttempts: 5 } } as const);
   const { converse: run } = proxyActivities<TrialActivities>({
     taskQueue: conversationQueue(workflowInfo().taskQueue),
-    startToCloseTimeout: plan.budget.wallMs + CONVERSATION_GRACE_MS + approvalMs(plan),
+    startToCloseTimeout: longest,
     heartbeatTimeout: '20 seconds',
     // The agent's process cannot be resumed: lost with its worker, the attempt ends and the next starts in a new world.
     retry: { maximumAttempts: 1 },
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
     summary: 'The agent acts',
+    ...lasts,
   });
   return run(at);
 }

@@ -7,10 +7,13 @@ import type { Gateway, OpenSession } from '../../gateway/gateway.ts';
 import type { ModelAccount } from '../../gateway/models/account.ts';
 import type { ModelClient } from '../../models/client.ts';
 import { ModelError } from '../../models/errors.ts';
+import type { SessionOptions } from '../../gateway/session.ts';
+import type { OpenTurn } from '../../store/store.ts';
 import { AgentClock } from '../agent-clock.ts';
 import type { CarryCall } from '../carry-call.ts';
 import type { AttemptRef, ConversationEnd } from '../contract.ts';
 import type { UserSide } from '../user-side.ts';
+import { isShutdown } from '../failures.ts';
 import { answerOf } from './answer.ts';
 
 const MAX_PROBLEM_LENGTH = 4_000;
@@ -29,8 +32,18 @@ export interface GatewayAgentOptions {
   readonly models: { readonly account: ModelAccount; readonly client: ModelClient };
   /** Which attempt it is. */
   readonly at: AttemptRef;
+  /** Absent: it ends with its worker. */
+  readonly lasting?: Lasting;
   /** Notes what came after the agent's end. */
   readonly late: (detail: string) => Promise<void>;
+}
+
+/** How a conversation outlives its worker, where the agent's kind allows it. */
+export interface Lasting {
+  /** What an earlier worker left; null: this one begins. */
+  readonly left: { readonly status: string; readonly before: NonNullable<SessionOptions['before']> } | null;
+  /** The turn is open, and another worker could ask for its answer; null: it is not any more. */
+  readonly note: (turn: OpenTurn | null) => Promise<void>;
 }
 
 /** Has the agent take one turn: the way of its kind. @throws the harness's trouble, such as an agent that is not there. */
@@ -41,7 +54,11 @@ export interface Turn {
   readonly document: JsonObject & { readonly turn: number };
   /** Where it acts; the token opens the door to this attempt. */
   readonly door: { readonly gateway: string; readonly mcp: string; readonly token: string; readonly models: OpenSession['models'] };
-  /** Ends the turn. */
+  /** Where the answer is to be asked for: an earlier worker had the agent begin. Else null. */
+  readonly resume: string | null;
+  /** The agent works on, and its answer is asked for there; another worker could do that. */
+  readonly open: (status: string) => Promise<void>;
+  /** Ends the turn; with the reason {@link HANDED_OVER} the agent works on for another worker. */
   readonly signal: AbortSignal;
   /** The agent's own time, which runs during the turn: to be held, and released as often, for what is ours. */
   readonly clock: Pick<AgentClock, 'hold' | 'release'>;
@@ -66,7 +83,9 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
   const clock = new AgentClock(budget.wallMs, () => finish(endingWith('agent_timeout', 'agent_timeout', `The agent used up its ${budget.wallMs} ms.`)));
   let exhausted: ConversationEnd | null = null;
   const place = { trial: at.trial, attempt: at.attempt, agent: agent.name };
+  const { lasting } = options;
   const session = await gateway.open(place, {
+    ...(lasting?.left && { resume: true, before: lasting.left.before }),
     tools,
     budget: budget.calls,
     carry,
@@ -88,36 +107,61 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
   const abort = () => fail(signal.reason instanceof Error ? signal.reason : new Error('the conversation was cancelled'));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
-  const door = { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token: session.token ?? '', models: session.models };
-  models.account.hide('TRIALBED_TOKEN', door.token);
-  const turns = takeTurns(options, { take, door, clock, idle: () => session.idle(), signal: stop.signal });
+  const door = async () => {
+    const token = await session.token();
+    models.account.hide('TRIALBED_TOKEN', token);
+    return { gateway: gateway.url, mcp: `${gateway.url}/mcp`, token, models: session.models };
+  };
+  let open = lasting?.left != null;
+  const note = async (turn: OpenTurn | null) => {
+    if (open || turn) await lasting?.note(turn);
+    open = lasting !== undefined && turn !== null;
+  };
+  const turns = takeTurns(options, { take, door, clock, note, idle: () => session.idle(), signal: stop.signal });
+  let over = false;
   try {
     const end = await Promise.race([ended, turns]);
+    over = true;
     return session.beyondBudget > 0 ? { ...end, beyondBudget: session.beyondBudget } : end;
   } finally {
     signal.removeEventListener('abort', abort);
     clock.stop();
-    await session.close();
-    stop.abort();
+    const handsOver = open && !over && (!signal.aborted || isShutdown(signal));
+    if (handsOver) session.handOver();
+    else await session.close();
+    stop.abort(handsOver ? HANDED_OVER : undefined);
     // Its processes and connections are gone before anybody hears of the end. What it still has to say changes nothing.
     await turns.catch(() => {});
     await session.settled();
   }
 }
 
-interface Means extends Pick<Turn, 'door' | 'signal'> {
+/** Why a turn's signal was raised where the agent is to go on. */
+export const HANDED_OVER = new Error('the conversation goes on with another worker');
+
+interface Means extends Pick<Turn, 'signal'> {
   readonly take: TakeTurn;
+  readonly door: () => Promise<Turn['door']>;
+  readonly note: Lasting['note'];
   readonly clock: AgentClock;
   readonly idle: () => Promise<void>;
 }
 
-async function takeTurns({ agent, instructions, user }: GatewayAgentOptions, { take, door, clock, idle, signal }: Means): Promise<ConversationEnd> {
-  for (let message = await user.next(); message !== null; message = await user.next()) {
+async function takeTurns(
+  { agent, instructions, user, lasting }: GatewayAgentOptions,
+  { take, door, clock, note, idle, signal }: Means,
+): Promise<ConversationEnd> {
+  let resume = lasting?.left?.status ?? null;
+  for (let message = resume === null ? await user.next() : await user.again(); message !== null; message = await user.next()) {
     const { turn, text } = message;
     const messages = (await user.messages()).map(heard);
+    const document = { turn, text, instructions, parameters: agent.parameters, messages };
+    // An agent that is only asked for its answer has its token.
+    const at = resume === null ? await door() : NO_DOOR;
     clock.release();
-    const end = await take({ document: { turn, text, instructions, parameters: agent.parameters, messages }, door, signal, clock });
+    const end = await take({ document, door: at, resume, open: (status) => note({ asked: user.asked, status }), signal, clock });
     clock.hold();
+    resume = null;
     if (end.kind === 'failed') return endingWith('agent_error', end.code, end.message);
     if (end.kind === 'timed_out') return endingWith('agent_timeout', 'agent_timeout', end.message);
     // Whoever stopped it has said why.
@@ -128,10 +172,13 @@ async function takeTurns({ agent, instructions, user }: GatewayAgentOptions, { t
     await idle();
     if (signal.aborted) break;
     await user.tell(answer.text, answer.data);
+    await note(null);
     if (answer.end) break;
   }
   return { ending: 'completed', problem: null };
 }
+
+const NO_DOOR = { gateway: '', mcp: '', token: '', models: {} };
 
 /** A message as an agent reads it. */
 function heard({ turn, from, text, data, operation }: Message): JsonObject {

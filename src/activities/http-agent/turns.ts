@@ -5,7 +5,7 @@ import type { AgentSpec } from '../../domain/agent.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { AgentServices } from '../../environments/agent.ts';
 import { MAX_ANSWER_BYTES } from '../gateway-agent/answer.ts';
-import type { TakeTurn, Turn, TurnEnd } from '../gateway-agent/conversation.ts';
+import { HANDED_OVER, type TakeTurn, type Turn, type TurnEnd } from '../gateway-agent/conversation.ts';
 import { AgentServer, AnswerTimeoutError, type Reply, UnreachableError } from './exchange.ts';
 
 type HttpAgent = Extract<AgentSpec, { kind: 'http' }>;
@@ -65,12 +65,14 @@ class Exchange {
 
   async run(): Promise<TurnEnd> {
     const { url } = this.options.agent;
-    const { document, door } = this.turn;
+    const { document, door, resume } = this.turn;
+    this.status = resume;
     const body = JSON.stringify({ ...document, ...door, services: this.options.services });
-    let reply = await this.patiently('POST', url, body);
+    let reply = resume === null ? await this.patiently('POST', url, body) : await this.patiently('GET', resume);
     while (reply.status === 202) {
       const status = this.statusOf(reply);
       if (typeof status !== 'string') return status;
+      if (status !== this.status) await this.turn.open(status);
       this.status = status;
       await sleep(Math.max(LEAST_POLL_MS, reply.retryAfterMs ?? this.options.agent.timeouts.pollMs), undefined, { signal: this.turn.signal });
       reply = await this.patiently('GET', status);
@@ -83,7 +85,7 @@ class Exchange {
 
   /** Tells a server that is still at work that nobody waits for its answer any more. */
   async leave(): Promise<void> {
-    if (this.status === null) return;
+    if (this.status === null || this.turn.signal.reason === HANDED_OVER) return;
     await this.server.ask('DELETE', this.status, { signal: AbortSignal.timeout(FAREWELL_MS) }).catch(() => undefined);
   }
 
