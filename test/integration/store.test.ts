@@ -443,6 +443,11 @@ describe('the gateway', () => {
     await store.putGatewayCall(trial, 1, { id: 'mine', digest: 'd', operation: 'op-1' });
     await store.putGatewayCall(trial, 1, { id: 'mine', digest: 'd', operation: 'op-2' });
     expect(await store.gatewayCalls(trial, 1)).toEqual([{ id: 'mine', digest: 'd', operation: 'op-1' }]);
+    await store.setOpenTurn(trial, 1, { asked: 1, status: 'http://agent/1' });
+    await store.setOpenTurn(trial, 1, { asked: 2, status: 'http://agent/2' });
+    expect(await store.openTurn(trial, 1)).toEqual({ asked: 2, status: 'http://agent/2' });
+    await store.setOpenTurn(trial, 1, null);
+    expect(await store.openTurn(trial, 1)).toBeNull();
     for (let n = 1; n <= 102; n++) await store.addLateRequest(trial, 1, `request ${n}`);
     const late = await store.lateRequests(trial, 1);
     expect(late).toHaveLength(100);

@@ -88,7 +88,7 @@ async function session(options: { readonly routes?: readonly ModelRoute[]; reado
       },
     },
   );
-  const token = opened.token ?? '';
+  const token = await opened.token();
   account.hide('TRIALBED_TOKEN', token);
   const post = (url: string, body: Json | string, headers: { readonly [name: string]: string } = {}) =>
     fetch(url, {
