@@ -1,9 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
-import type { TrialSummary } from '../domain/trial.ts';
+import { totalsOf } from '../domain/model.ts';
+import type { TrialModels, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
 import type { Store, TrialRow } from '../store/store.ts';
-import { FAILURE, type FinishRequest, type GradeResult } from './contract.ts';
+import { type AttemptRef, FAILURE, type FinishRequest, type GradeResult } from './contract.ts';
 
 const MAX_WHY_LENGTH = 2_000;
 
@@ -11,9 +12,19 @@ const MAX_WHY_LENGTH = 2_000;
 export async function finishAttempt(store: Store, request: FinishRequest, now: Date): Promise<TrialSummary> {
   const trial = await store.trial(request.trial);
   if (!trial) throw ApplicationFailure.nonRetryable(`trial ${request.trial} is not in the store`, 'TrialMissing');
-  const summary = summaryOf((await gradedBefore(store, request)) ?? request, trial);
+  const summary = {
+    ...summaryOf((await gradedBefore(store, request)) ?? request, trial),
+    ...(await modelsOf(store, request)),
+  };
   await store.finishAttempt(request.trial, request.attempt, summary, now.toISOString());
   return summary;
+}
+
+/** What models used in an attempt, where any call was recorded. */
+export async function modelsOf(store: Pick<Store, 'modelCalls'>, { trial, attempt }: AttemptRef): Promise<{ readonly models?: TrialModels }> {
+  const calls = await store.modelCalls(trial, attempt);
+  const by = (side: 'agent' | 'user') => totalsOf(calls.filter(({ who }) => who === side));
+  return calls.length === 0 ? {} : { models: { agent: by('agent'), user: by('user') } };
 }
 
 export function gradeOf(verdict: Verdict): GradeResult {

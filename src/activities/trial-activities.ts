@@ -10,7 +10,7 @@ import { buildRecord } from './build-record.ts';
 import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
 import { interruption, toFailure } from './failures.ts';
-import { finishAttempt, gradeOf, snapshotId } from './finish-attempt.ts';
+import { finishAttempt, gradeOf, modelsOf, snapshotId } from './finish-attempt.ts';
 import { callModel } from './model-agent/call-model.ts';
 import { hitCall, operate } from './operate.ts';
 import { changeAtStart, recordTimeout } from './inject.ts';
@@ -213,7 +213,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const schedule = { name: context.trial.schedule, rules: context.rules };
   const [messages, approvals] = await Promise.all([store.messages(trial, attempt), store.approvals(trial, attempt)]);
   const record = stored ?? (await buildRecord(world, environment.environment, { request, messages, approvals, referenceEffects: reference, schedule }));
-  if (!stored) await store.putRecord(trial, attempt, record);
+  if (!stored) await store.putRecord(trial, attempt, { ...record, ...(await modelsOf(store, request)) });
   failpoint('recorded_before_verdict');
   const verdict = gradeInTime(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);

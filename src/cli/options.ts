@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Json } from '../domain/json.ts';
+import type { Money } from '../domain/model.ts';
 
 /** For an option that may be given several times. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
@@ -28,6 +29,14 @@ export function rate(value: string): number {
   if (value.trim() === '' || !Number.isFinite(number) || number < 0 || number > 1)
     throw new InvalidArgumentError('It must be a number from 0 to 1, for example 0.9.');
   return number;
+}
+
+/** `2.50 USD`. */
+export function moneyAmount(value: string): Money {
+  const [, amount, currency] = /^(\d{1,9}(?:\.\d{1,9})?) ?([A-Z]{3})$/.exec(value) ?? [];
+  if (amount === undefined || currency === undefined || Number(amount) === 0)
+    throw new InvalidArgumentError('It must be an amount with its currency, for example "2.50 USD".');
+  return { amount: Number(amount), currency };
 }
 
 /** `name=value`, several times: the value is JSON where it reads as JSON (`50`, `true`, `["a"]`), else text. A name given twice is an error. */

@@ -1,5 +1,6 @@
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { type CellState, cellState, cellText, matrix, trialState } from '../report/matrix.ts';
+import { modelLines, stoppedLine } from './model-lines.ts';
 import { plainText } from '../report/plain-text.ts';
 import type { WrittenReport } from '../report/report.ts';
 import type { Paint } from './host.ts';
@@ -16,8 +17,9 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
     ...(summary.userErrors ? [`${summary.userErrors} faults of the simulated user (not scored)`] : []),
     ...(summary.cancelled > 0 ? [`${summary.cancelled} cancelled`] : []),
   ];
-  lines.push(...scheduleLines(summary, columns, paint));
+  lines.push(...scheduleLines(summary, columns, paint), ...modelLines(summary.models ?? [], columns, paint));
   lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
+  if (summary.stopped) lines.push(paint('yellow', stoppedLine(summary.stopped)));
   if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "trialbed sweep" drops them`);
   lines.push(`report: ${plainText(report.markdown)} and ${plainText(report.json)}`);
   const worst = trials.find((t) => trialState(t) === 'fail') ?? trials.find((t) => trialState(t) !== 'pass');

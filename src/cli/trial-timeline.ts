@@ -6,6 +6,7 @@ import type { Operation } from '../domain/operation.ts';
 import type { HandOver, Message } from '../domain/record.ts';
 import { trialState } from '../report/matrix.ts';
 import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-text.ts';
+import { modelFacts } from './model-lines.ts';
 import { injectedBy, injectedLine, scheduleLines } from './fault-lines.ts';
 import type { Paint } from './host.ts';
 import { verdictLines } from './verdict-lines.ts';
@@ -48,7 +49,7 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
   const counting = attempts.find((attempt) => attempt.counts);
   const problem = counting?.problem ?? record?.problem ?? null;
   const stands = state === null ? `in phase ${trial.phase}` : state === 'infra' || state === 'user' ? 'not scored' : state;
-  const facts: [string, string | null][] = [
+  const facts: (readonly [string, string | null])[] = [
     ['trial', trial.id],
     ['batch', trial.batch],
     ['agent', `${trial.agentName} (${trial.agentHash.slice(0, 12)})`],
@@ -56,6 +57,7 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
     ['user', `${kase.permission.user}, role ${kase.permission.role}`],
     ['clock', `${kase.clock} ${kase.timezone}`],
     ['ending', summary ? `${summary.ending}, ${summary.calls} calls, ${(summary.durationMs / 1000).toFixed(1)} s` : null],
+    ...modelFacts(summary),
     ['refused', record?.beyondBudget ? `${record.beyondBudget} calls beyond the budget; none was sent` : null],
     ['problem', problem ? `${problem.code}: ${problem.message}` : null],
     ['disturbed', summary?.disturbed ? 'yes: the test bed had to recover an operation of this trial' : null],
@@ -65,7 +67,7 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
     paint('bold', plainText(`${trial.caseId} by ${trial.agentName}, repetition ${trial.repetition}: ${stands}`)),
     plainText(kase.title),
     '',
-    ...facts.filter((fact): fact is [string, string] => fact[1] !== null).flatMap(([name, value]) => factLines(name, value)),
+    ...facts.filter((fact): fact is readonly [string, string] => fact[1] !== null).flatMap(([name, value]) => factLines(name, value)),
   ];
 }
 

@@ -4,6 +4,8 @@ import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { Json } from '../domain/json.ts';
+import type { ModelCall, Money } from '../domain/model.ts';
+import type { ConversationEntry } from '../store/conversation.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { SweepReport } from '../environments/world.ts';
 import type { FileProblem } from '../suite/suite.ts';
@@ -33,6 +35,8 @@ export interface RunRequest {
   readonly isolation?: 'schema' | 'database' | 'container';
   /** Trials in flight. Default 8. */
   readonly concurrency?: number;
+  /** No trial is launched once the batch's models have cost so much, all attempts included; those under way go on. No part of what makes a batch the same. Default: the suite's. */
+  readonly maxCost?: Money;
   /** People decide what needs an approval (`approvals`, `decide`), and not the cases' approvers. Default false. */
   readonly human?: boolean;
   /** Options merged over the suite's `environment.with`. */
@@ -70,6 +74,10 @@ export interface TrialView {
   /** Record of the attempt that counts; null before it was graded. */
   readonly record: TrialRecord | null;
   readonly messages: readonly Message[];
+  /** Calls of models in the attempt that counts. */
+  readonly modelCalls: readonly ModelCall[];
+  /** What is kept of what was said between models and whoever asked them: redacted. */
+  readonly conversation: readonly ConversationEntry[];
   readonly verdicts: readonly StoredVerdict[];
   /** What came to the gateway with the token of the attempt that counts, after its record was made. */
   readonly lateRequests: readonly LateRequest[];

@@ -78,15 +78,18 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (!trial) throw new NotFoundError(`there is no trial ${id}; \`trialbed ps BATCH\` lists a batch's trials`);
       const kase = await store.caseDocument(trial.caseHash);
       if (!kase) throw new NotFoundError(`the case of trial ${trial.id} is not in the store`);
-      const [schedule, attempts, record, messages, verdicts, late] = await Promise.all([
+      const [schedule, attempts, record, messages, verdicts, late, modelCalls, conversation] = await Promise.all([
         trial.scheduleHash === null ? null : store.scheduleDocument(trial.scheduleHash),
         store.attempts(trial.id),
         store.record(trial.id, trial.attempt),
         store.messages(trial.id, trial.attempt),
         store.verdicts(trial.id),
         store.lateRequests(trial.id, trial.attempt),
+        store.modelCalls(trial.id, trial.attempt),
+        store.conversation(trial.id, trial.attempt),
       ]);
-      return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, messages, verdicts, lateRequests: afterRecord(late, record) };
+      const said = { messages, modelCalls, conversation };
+      return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, ...said, verdicts, lateRequests: afterRecord(late, record) };
     },
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
@@ -125,13 +128,13 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     closing.signal.throwIfAborted();
     tellNotes();
     if (request.isolation === 'container') await requireContainers(root.config.postgresImage, say);
-    const { batch, resumed } = await prepareBatch(root, request);
+    const { batch, resumed, maxCost } = await prepareBatch(root, request);
     closing.signal.throwIfAborted();
     const worker = await workers.start(batch).catch(async (error: unknown) => {
       await store.setBatchState(batch.id, 'interrupted').catch(() => {});
       throw error;
     });
-    const handle = startBatch(root, batch, resumed, worker.broken, worker.taskQueue);
+    const handle = startBatch(root, batch, resumed, worker.broken, worker.taskQueue, maxCost);
     const interrupt = () => void untilClosed(handle.interrupt().catch(() => {}));
     if (closing.signal.aborted) interrupt();
     closing.signal.addEventListener('abort', interrupt, { once: true });

@@ -1,10 +1,12 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Money } from '../domain/model.ts';
 import type { Ending } from '../domain/verdict.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { type BatchRow, type Store, StoreConflictError, type TrialRow } from '../store/store.ts';
 import type { trial as trialWorkflow } from '../workflows/trial.ts';
 import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
 import type { BatchEvent, BatchHandle } from './api.ts';
+import { CostLimit } from './cost-limit.ts';
 import { EventQueue } from './event-queue.ts';
 import { patiently } from './patiently.ts';
 import { summarise } from './summarise.ts';
@@ -17,6 +19,8 @@ export interface LaunchOptions {
   readonly taskQueue: string;
   readonly batch: BatchRow;
   readonly resumed: boolean;
+  /** Nothing is launched once models have cost so much; null: no limit. */
+  readonly maxCost: Money | null;
   /** Raised when nothing runs the batch's trials any more (the worker ended); rejects the batch with its reason. */
   readonly broken: Promise<never>;
   readonly worlds: () => Promise<{ readonly leased: number }>;
@@ -54,13 +58,15 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   const pending = all.filter((row) => !isDone(row.summary));
   events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: all.length, done: all.length - pending.length, resumed });
   const stopWatching = watchPhases(store, batch.id, events);
+  const money = new CostLimit(store, batch.id, options.maxCost);
   const ended = new AbortController();
   const over = AbortSignal.any([stop, ended.signal]);
   try {
     const queue = pending.values();
     const lanes = Array.from({ length: Math.min(batch.options.concurrency, pending.length) }, async () => {
       for (const row of queue) {
-        if (over.aborted) return;
+        // One that was launched before is waited for, whatever it costs.
+        if (over.aborted || (row.attempt === 0 && !(await money.permits()))) return;
         const summary = await untilStopped(runTrial(options, row), over);
         if (summary) events.push(summary);
       }
@@ -77,7 +83,9 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   const finished = rows.every((row) => isDone(row.summary) || row.summary?.ending === 'infra_error' || row.summary?.ending === 'cancelled');
   if (finished && !stop.aborted) await insist(() => store.setBatchState(batch.id, 'finished'));
   const seconds = (performance.now() - startedAt) / 1000;
-  const summary = await insist(async () => summarise(store, batch, seconds, await options.worlds()));
+  const stopped = money.stopped(rows);
+  if (stopped.stopped && !stop.aborted) await insist(() => store.setBatchState(batch.id, 'interrupted'));
+  const summary = { ...(await insist(async () => summarise(store, batch, seconds, await options.worlds()))), ...stopped };
   events.push(summary);
   return summary;
 }

@@ -1,4 +1,4 @@
-import type { BatchOptions, BatchRow } from '../store/store.ts';
+import type { BatchOptions } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
 import { requireAccess } from './agent-access.ts';
@@ -8,19 +8,19 @@ import { planBatch } from './plan.ts';
 import { suiteRequestOf } from './read-suite.ts';
 import { selectCases, selectShard, trialsOf } from './select.ts';
 import { selectSchedules } from './select-schedules.ts';
-import { startBatch } from './start-batch.ts';
+import { type PreparedBatch, startBatch } from './start-batch.ts';
 
 const DEFAULT_CONCURRENCY = 8;
 const RETRIES = 2;
 
 /** Plans a request, resumes the interrupted batch of equal content or makes a new one, and launches it on the root's own task queue. */
 export async function run(root: Root, request: RunRequest, broken: Promise<never>): Promise<BatchHandle> {
-  const { batch, resumed } = await prepareBatch(root, request);
-  return startBatch(root, batch, resumed, broken);
+  const { batch, resumed, maxCost } = await prepareBatch(root, request);
+  return startBatch(root, batch, resumed, broken, root.config.taskQueue, maxCost);
 }
 
 /** The interrupted batch of a request's content, or a new one, with everything stored that its trials need. Nothing runs yet. */
-export async function prepareBatch(root: Root, request: RunRequest): Promise<{ readonly batch: BatchRow; readonly resumed: boolean }> {
+export async function prepareBatch(root: Root, request: RunRequest): Promise<PreparedBatch> {
   const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
   requireAccess(agents, optionsOf(request).isolation);
   const cases = selectCases(suite.cases, request);
@@ -43,7 +43,11 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<{ r
   if (!unfinished) await root.store.createBatch(plan);
   const batch = unfinished ?? (await root.store.batch(plan.id));
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
-  return { batch: { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } }, resumed: unfinished !== null };
+  return {
+    batch: { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } },
+    resumed: unfinished !== null,
+    maxCost: request.maxCost ?? suite.defaults.maxCost ?? null,
+  };
 }
 
 function optionsOf(request: RunRequest): BatchOptions {

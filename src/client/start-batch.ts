@@ -1,7 +1,17 @@
+import type { Money } from '../domain/model.ts';
 import type { BatchRow } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle } from './api.ts';
 import { launch } from './launcher.ts';
+
+/** A batch of which everything is stored that its trials need. */
+export interface PreparedBatch {
+  readonly batch: BatchRow;
+  /** It was interrupted before. */
+  readonly resumed: boolean;
+  /** Null: no limit. */
+  readonly maxCost: Money | null;
+}
 
 /** What runs a batch's trials. */
 export interface Work {
@@ -15,13 +25,21 @@ export interface Work {
 export type WorkFor = (batch: BatchRow) => Promise<Work>;
 
 /** Launches a stored batch on a worker that polls the root's own task queue unless another is named. */
-export function startBatch(root: Root, batch: BatchRow, resumed: boolean, broken: Promise<never>, taskQueue = root.config.taskQueue): BatchHandle {
+export function startBatch(
+  root: Root,
+  batch: BatchRow,
+  resumed: boolean,
+  broken: Promise<never>,
+  taskQueue = root.config.taskQueue,
+  maxCost: Money | null = null,
+): BatchHandle {
   return launch({
     store: root.store,
     temporal: root.temporal,
     taskQueue,
     batch,
     resumed,
+    maxCost,
     broken,
     worlds: async () => ({ leased: await root.worlds.leased(`${batch.id}-`) }),
   });

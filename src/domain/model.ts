@@ -91,6 +91,8 @@ export interface ModelCall {
 /** What the model calls of one side of an attempt came to. */
 export interface ModelTotals {
   readonly calls: number;
+  /** Of these, those that no try got a reply to. */
+  readonly unanswered: number;
   /** Null: no call reported any. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number; readonly reasoning: number } | null;
   /** By currency; null: not measured. */
@@ -99,7 +101,7 @@ export interface ModelTotals {
   readonly unmeasured: { readonly tokens: number; readonly cost: number };
   /** Of the tries that were replied to, milliseconds. */
   readonly latencyMs: number;
-  /** Tries that the provider failed, and that the agent has nothing to do with. */
+  /** Tries that got no reply, which the agent has nothing to do with. */
   readonly failedTries: number;
   /** Versions that providers reported, sorted. */
   readonly versions: readonly string[];
@@ -123,6 +125,7 @@ export function totalsOf(calls: readonly ModelCall[]): ModelTotals | null {
   const sum = (part: (usage: ModelUsage) => number) => counted.reduce((total, usage) => total + part(usage), 0);
   return {
     calls: calls.length,
+    unanswered: calls.length - replied.length,
     tokens:
       counted.length === 0
         ? null

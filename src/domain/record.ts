@@ -3,6 +3,7 @@ import type { DrawnRule, InjectedFault } from './fault.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Operation } from './operation.ts';
 import type { ProductionRuntime } from './runtime.ts';
+import type { TrialModels } from './trial.ts';
 import type { Ending } from './verdict.ts';
 
 /** One message of the conversation. */
@@ -62,6 +63,8 @@ export interface TrialRecord {
   readonly beyondBudget?: number;
   /** Why the agent ended other than by an answer. */
   readonly problem: { readonly code: string; readonly message: string; readonly detail?: Json } | null;
+  /** What models used; absent where no call was measured. */
+  readonly models?: TrialModels;
   /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */
   readonly faults?: RecordedFaults;
 }

@@ -1,3 +1,4 @@
+import type { ModelTotals, Money } from './model.ts';
 import type { Ending, Judgement } from './verdict.ts';
 
 export type TrialPhase = 'waiting' | 'provision' | 'drive' | 'fence' | 'grade' | 'release' | 'done';
@@ -27,6 +28,29 @@ export interface TrialSummary {
   readonly snapshot: string | null;
   /** How often the trial's fault schedule fired, and how many of its rules never did; absent without a schedule. */
   readonly faults?: TrialFaults;
+  /** What models used in the attempt that counts, for the agent and for the simulated user; null: not measured. Absent: neither was. */
+  readonly models?: TrialModels;
+}
+
+export interface TrialModels {
+  readonly agent: ModelTotals | null;
+  readonly user: ModelTotals | null;
+}
+
+/** What models used for one agent of a batch, all attempts included. */
+export interface AgentModelUse {
+  readonly agent: string;
+  readonly who: 'agent' | 'user';
+  /** Null: not measured. */
+  readonly totals: ModelTotals | null;
+}
+
+/** A batch that launches no more since its money is spent. */
+export interface StoppedBatch {
+  readonly limit: Money;
+  readonly spent: Money;
+  /** Trials that were not started. */
+  readonly left: number;
 }
 
 export interface TrialFaults {
@@ -55,6 +79,10 @@ export interface BatchSummary {
   readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number };
   /** What became of the trials of each fault schedule, `none` included; absent where the batch had no other. */
   readonly schedules?: readonly ScheduleSummary[];
+  /** What models used, by agent, all attempts included; absent where no call was measured. */
+  readonly models?: readonly AgentModelUse[];
+  /** It stopped launching, and can be resumed. Absent: it did not. */
+  readonly stopped?: StoppedBatch;
 }
 
 export interface ScheduleSummary {

@@ -8,6 +8,6 @@ import type { BatchSummary } from '../domain/trial.ts';
 export function judgeGate(summary: BatchSummary, options: { readonly minPass?: number } = {}): BatchSummary['gate'] {
   const scored = summary.passed + summary.failed + summary.undetermined;
   if (summary.infraErrors > 0 || (summary.userErrors ?? 0) > 0) return 'infrastructure';
-  if (summary.cancelled > 0 || scored === 0) return 'not_met';
+  if (summary.stopped || summary.cancelled > 0 || scored === 0) return 'not_met';
   return summary.passed / scored >= (options.minPass ?? 1) ? 'met' : 'not_met';
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../domain/json.ts';
 import type { Finding, View } from '../domain/verdict.ts';
+import { modelsText } from './models-markdown.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
 import { schedulesText } from './schedules-markdown.ts';
@@ -19,6 +20,7 @@ export function reportMarkdown(data: ReportData): string {
     counts(data),
     section('Cases and agents', matrixTable(data)),
     section('Fault schedules', schedulesText(data)),
+    section('Models', modelsText(data)),
     section('Failures', trialList(of('fail'), budget)),
     section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
     section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),

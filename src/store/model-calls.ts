@@ -27,3 +27,21 @@ export async function listModelCalls(sql: Sql, trial: string, attempt: number): 
   ]);
   return rows.map(({ body }) => body);
 }
+
+/** Of all trials and attempts of a batch, with the agent of the trial. */
+export async function listBatchCalls(sql: Sql, batch: string): Promise<readonly { readonly agentName: string; readonly call: ModelCall }[]> {
+  return sql.query(
+    `select t.agent_name as "agentName", m.body as call from trialbed.model_calls m join trialbed.trials t on t.id = m.trial where t.batch = $1 order by m.ordinal`,
+    [batch],
+  );
+}
+
+/** What all model calls of a batch cost so far, in one currency. */
+export async function sumPrices(sql: Sql, batch: string, currency: string): Promise<number> {
+  const [row] = await sql.query<{ spent: string }>(
+    `select coalesce(sum(m.price), 0)::text as spent from trialbed.model_calls m join trialbed.trials t on t.id = m.trial
+     where t.batch = $1 and m.currency = $2`,
+    [batch, currency],
+  );
+  return Number(row?.spent ?? 0);
+}

@@ -29,7 +29,7 @@ import {
   setOpenTurn,
 } from './gateway.ts';
 import { migrate, ownMigrations } from './migrate.ts';
-import { addModelCall, listModelCalls } from './model-calls.ts';
+import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -85,6 +85,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
         await addConversation(sql, trial, attempt, entries);
       }),
     modelCalls: (trial, attempt) => listModelCalls(database, trial, attempt),
+    modelCallsOf: (batch) => listBatchCalls(database, batch),
+    spent: (batch, currency) => sumPrices(database, batch, currency),
     addConversation: (trial, attempt, entries) => addConversation(database, trial, attempt, entries),
     conversation: (trial, attempt) => listConversation(database, trial, attempt),
     liveConversation: (trial, attempt, side) => liveConversation(database, trial, attempt, side),

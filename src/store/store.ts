@@ -196,6 +196,10 @@ export interface Store extends AsyncDisposable {
   addModelCall(trial: string, attempt: number, call: ModelCall, entries?: readonly (ConversationEntry | LiveEntry)[]): Promise<void>;
   /** In the order in which they were added. */
   modelCalls(trial: string, attempt: number): Promise<readonly ModelCall[]>;
+  /** Of all trials and attempts of a batch, with the agent of the trial. */
+  modelCallsOf(batch: string): Promise<readonly { readonly agentName: string; readonly call: ModelCall }[]>;
+  /** What all model calls of a batch cost so far, in one currency. */
+  spent(batch: string, currency: string): Promise<number>;
   /** What was said between a model and whoever asked it, redacted and bounded by the caller. Each place (who, agent, seq) is kept once: the first entry stands. */
   addConversation(trial: string, attempt: number, entries: readonly (ConversationEntry | LiveEntry)[]): Promise<void>;
   /** Side by side, each in order. */

@@ -60,6 +60,7 @@ export async function readSuiteFiles(
     trials: written.defaults?.trials ?? 1,
     agents: defaultAgents(source, written, folder, agents, problems),
     faults: defaultFaults(source, written, schedules, problems),
+    ...(written.defaults?.max_cost && { maxCost: written.defaults.max_cost }),
   };
   const suite = {
     name: written.name,

@@ -3,7 +3,7 @@ import type { ServiceAccess } from '../domain/agent.ts';
 import { approver, budget, solutionKeys, user } from './case-schema.ts';
 import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
 import { routeSchema } from './route-schema.ts';
-import { duration, instant, jsonObject, text, zone } from './values.ts';
+import { duration, instant, jsonObject, money, text, zone } from './values.ts';
 
 /** `suite.yaml`, as people write it. */
 export const suiteSchema = z.strictObject({
@@ -30,6 +30,7 @@ export const suiteSchema = z.strictObject({
         .meta({ description: 'Agents of the agents folder, "reference", "do-nothing", or paths from this file. Default: [reference].' })
         .optional(),
       faults: z.array(text).min(1).meta({ description: 'Fault schedules of the faults folder by name or glob, "none", or "all". Default: [none].' }).optional(),
+      max_cost: money.meta({ description: 'No trial is launched once the models of a batch have cost so much. Default: no limit.' }).optional(),
     })
     .meta({ description: 'What a run does that does not say otherwise.' })
     .optional(),

@@ -2,6 +2,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
+import type { Money } from '../domain/model.ts';
 import { shownPath } from '../environments/shown-path.ts';
 
 /** A suite as read from its folder: `suite.yaml` and `cases/*.yaml`. */
@@ -16,7 +17,7 @@ export interface Suite {
   readonly schedules: { readonly [name: string]: LoadedSchedule };
   /** Agents of the suite's `agents/` folder by name, beside the built-in `reference` and `do-nothing`. */
   readonly agents: { readonly [name: string]: string };
-  readonly defaults: { readonly trials: number; readonly agents: readonly string[]; readonly faults: readonly string[] };
+  readonly defaults: { readonly trials: number; readonly agents: readonly string[]; readonly faults: readonly string[]; readonly maxCost?: Money };
 }
 
 export interface LoadedCase {

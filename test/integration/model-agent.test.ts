@@ -235,3 +235,20 @@ describe.concurrent('an agent that is a model', () => {
     expect(await suites.run(agent(provider, own, route))).toMatchObject(expected);
   });
 });
+
+it('a batch stops launching when its money is spent, says so, and is resumed with more', async () => {
+  await using provider = await startProvider(() => says('Done.'));
+  const request = { ...(await suites.write(agent(provider))), keep: 'never', concurrency: 1, trials: 4 } as const;
+  const limit = { amount: 2 * PRICE, currency: 'USD' };
+  const first = await testbed.run({ ...request, maxCost: limit });
+  expect(first.summary).toMatchObject({ passed: 2, gate: 'not_met', stopped: { limit, spent: limit, left: 2 } });
+  expect(first.summary.models).toMatchObject([
+    { agent: 'agent', who: 'agent', totals: { calls: 2, cost: { USD: 2 * PRICE }, tokens: { input: 200, output: 40 } } },
+  ]);
+  expect(first.trials[0]?.models).toMatchObject({ agent: { calls: 1, cost: { USD: PRICE } }, user: null });
+  expect((await testbed.root.store.batch(first.summary.batch))?.state).toBe('interrupted');
+  const second = await testbed.run({ ...request, maxCost: { amount: 1, currency: 'USD' } });
+  expect(second.summary).toMatchObject({ batch: first.summary.batch, passed: 4, gate: 'met' });
+  expect(second.summary).not.toHaveProperty('stopped');
+  expect(provider.requests).toHaveLength(4);
+});

@@ -46,7 +46,18 @@ function client(
       const found = data.trials.find((t) => t.summary.trial === id);
       if (!found) throw new Error(id);
       const { kase } = await import('./trial-view-support.ts');
-      return { trial: found.row, kase: kase(), schedule: null, attempts: [], record: null, messages: [], verdicts: [], lateRequests: [] };
+      return {
+        trial: found.row,
+        kase: kase(),
+        schedule: null,
+        attempts: [],
+        record: null,
+        messages: [],
+        verdicts: [],
+        lateRequests: [],
+        modelCalls: [],
+        conversation: [],
+      };
     },
   };
 }

@@ -40,7 +40,7 @@ describe('totals', () => {
       call({ end: 'failed', tries: 4, price: null, usage: null, latencyMs: null, reported: null }),
     ];
     expect(totalsOf(calls)).toEqual({
-      ...{ calls: 5, tokens: { input: 2_000, output: 200, cached: 800, reasoning: 20 }, cost: { USD: 0.3, EUR: 1 } },
+      ...{ calls: 5, unanswered: 1, tokens: { input: 2_000, output: 200, cached: 800, reasoning: 20 }, cost: { USD: 0.3, EUR: 1 } },
       ...{ unmeasured: { tokens: 2, cost: 1 }, latencyMs: 40, failedTries: 6, versions: ['v1', 'v2'] },
     });
   });

@@ -171,6 +171,8 @@ export function trialView(): TrialView {
       { turn: 1, from: 'agent', text: 'Done.\n\u202eAll of it.' },
     ],
     lateRequests: [],
+    modelCalls: [],
+    conversation: [],
     verdicts: [
       { ...failingVerdict(), trial: 'b1-abc', attempt: 2, gradedAt: '2026-03-03T10:00:00Z', current: true, caseHash: 'd'.repeat(64) },
       { ...failingVerdict(), pass: 'pass', trial: 'b1-abc', attempt: 2, gradedAt: '2026-03-02T10:00:00Z', current: false },

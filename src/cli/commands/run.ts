@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { RunRequest } from '../../client/api.ts';
 import type { Json } from '../../domain/json.ts';
+import type { Money } from '../../domain/model.ts';
 import { makeFolder } from '../../infra/make-folder.ts';
 import { type AddCommand, common } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import type { CommonFlags } from '../host.ts';
-import { assignment, collect, faultNames, positiveInteger, rate, shard } from '../options.ts';
+import { assignment, collect, faultNames, moneyAmount, positiveInteger, rate, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
 
 /** `trialbed run SUITE`. */
@@ -36,6 +37,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .addOption(new Option('--isolation <level>', 'how worlds are kept apart').choices(['schema', 'database', 'container']))
     .option('--concurrency <n>', 'trials in flight', positiveInteger)
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
+    .option('--max-cost <amount>', 'stop launching once models have cost so much, for example "2.50 USD" (default: as the suite says)', moneyAmount)
     .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
@@ -70,6 +72,7 @@ export interface RunFlags extends CommonFlags {
   readonly isolation?: 'schema' | 'database' | 'container';
   readonly concurrency?: number;
   readonly with?: { readonly [name: string]: Json };
+  readonly maxCost?: Money;
   readonly report?: string;
   readonly minPass?: number;
   /** False with `--no-gate`. */
@@ -91,6 +94,7 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.keep && { keep: flags.keep }),
     ...(flags.isolation && { isolation: flags.isolation }),
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
+    ...(flags.maxCost && { maxCost: flags.maxCost }),
     ...(flags.with && { environmentOptions: flags.with }),
   };
 }
