@@ -1,4 +1,5 @@
 import type { OperationApproval } from '../domain/approval.ts';
+import type { ServiceAccess } from '../domain/agent.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Effect } from '../domain/effect.ts';
 import { type DrawnRule, type InjectedFault, NO_FAULTS, targetText } from '../domain/fault.ts';
@@ -15,6 +16,8 @@ export interface RecordParts {
   readonly referenceEffects: readonly Effect[] | null;
   /** What approvers were asked, by operation. */
   readonly approvals?: ReadonlyMap<string, OperationApproval>;
+  /** Services for which the agent has clients of its own. Default: none. */
+  readonly access?: readonly ServiceAccess[];
   readonly schedule?: { readonly name: string; readonly rules: readonly DrawnRule[] };
 }
 
@@ -22,7 +25,7 @@ export interface RecordParts {
 export async function buildRecord(
   world: World,
   environment: Environment,
-  { request, messages, referenceEffects, approvals = new Map(), schedule = { name: NO_FAULTS.name, rules: [] } }: RecordParts,
+  { request, messages, referenceEffects, approvals = new Map(), access = [], schedule = { name: NO_FAULTS.name, rules: [] } }: RecordParts,
 ): Promise<TrialRecord> {
   const operations: Operation[] = [];
   // Asked before the ledger is copied: it also fences what may still be on its way.
@@ -47,6 +50,7 @@ export async function buildRecord(
     lateAttempts: observed.lateAttempts,
     tables: observed.tables,
     referenceEffects,
+    ...(access.length > 0 && { ownAccess: { services: access, ...(access.includes('sql') && { unexplained: await world.unexplained() }) } }),
     ...(request.beyondBudget !== undefined && { beyondBudget: request.beyondBudget }),
     problem: request.problem,
     faults: {

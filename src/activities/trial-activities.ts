@@ -211,8 +211,9 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
     : null;
   const stored = await store.record(trial, attempt);
   const schedule = { name: context.trial.schedule, rules: context.rules };
+  const access = 'access' in context.agent ? (context.agent.access ?? []) : [];
   const [messages, approvals] = await Promise.all([store.messages(trial, attempt), store.approvals(trial, attempt)]);
-  const record = stored ?? (await buildRecord(world, environment.environment, { request, messages, approvals, referenceEffects: reference, schedule }));
+  const record = stored ?? (await buildRecord(world, environment.environment, { request, messages, approvals, access, referenceEffects: reference, schedule }));
   if (!stored) await store.putRecord(trial, attempt, { ...record, ...(await modelsOf(store, request)) });
   failpoint('recorded_before_verdict');
   const verdict = gradeInTime(kase, context.trial.caseHash, record);

@@ -3,7 +3,7 @@ import type { Effect, MailEffect, RowEffect } from '../domain/effect.ts';
 import type { InjectedFault } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Operation } from '../domain/operation.ts';
-import type { HandOver, Message } from '../domain/record.ts';
+import type { HandOver, Message, OwnAccess } from '../domain/record.ts';
 import { trialState } from '../report/matrix.ts';
 import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-text.ts';
 import { modelFacts } from './model-lines.ts';
@@ -58,6 +58,7 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
     ['clock', `${kase.clock} ${kase.timezone}`],
     ['ending', summary ? `${summary.ending}, ${summary.calls} calls, ${(summary.durationMs / 1000).toFixed(1)} s` : null],
     ...modelFacts(summary),
+    ['ledger', record?.ownAccess ? ledgerText(record.ownAccess) : null],
     ['refused', record?.beyondBudget ? `${record.beyondBudget} calls beyond the budget; none was sent` : null],
     ['problem', problem ? `${problem.code}: ${problem.message}` : null],
     ['disturbed', summary?.disturbed ? 'yes: the test bed had to recover an operation of this trial' : null],
@@ -69,6 +70,13 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
     '',
     ...facts.filter((fact): fact is readonly [string, string] => fact[1] !== null).flatMap(([name, value]) => factLines(name, value)),
   ];
+}
+
+/** What is not in it. */
+function ledgerText({ services, unexplained }: OwnAccess): string {
+  const compared =
+    unexplained === undefined ? '' : unexplained === null ? '; the world could not be compared with its seed' : '; the whole world was compared with its seed';
+  return `missing for what the agent did by clients of its own (${services.join(', ')}): such effects are of no operation${compared}`;
 }
 
 /** A problem may carry a stack: its lines stand below each other. */

@@ -1,3 +1,4 @@
+import type { ServiceAccess } from './agent.ts';
 import type { Effect, LateAttempt } from './effect.ts';
 import type { DrawnRule, InjectedFault } from './fault.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -59,6 +60,8 @@ export interface TrialRecord {
   readonly tables: { readonly [table: string]: TableFacts };
   /** Net effects of the case's reference solution from the same start; null unless an outcome is `same_as: reference`. */
   readonly referenceEffects: readonly Effect[] | null;
+  /** What the agent had of clients of its own; absent: nothing, so that the ledger is whole. */
+  readonly ownAccess?: OwnAccess;
   /** Calls that were asked for beyond the budget; they were refused and never sent. Absent: none. */
   readonly beyondBudget?: number;
   /** Why the agent ended other than by an answer. */
@@ -67,6 +70,16 @@ export interface TrialRecord {
   readonly models?: TrialModels;
   /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */
   readonly faults?: RecordedFaults;
+}
+
+/** What is done past the door is in no ledger; the systems of record show it as of no operation. */
+export interface OwnAccess {
+  readonly services: readonly ServiceAccess[];
+  /**
+   * Of an agent with SQL: what of the whole world, catalogue included, differs from its seed and stands in no journal; as `catalogue` or `table orders`. Null: it could not
+   * be looked at. Absent: it had no SQL.
+   */
+  readonly unexplained?: readonly string[] | null;
 }
 
 /** A result is read with its fault schedule. */

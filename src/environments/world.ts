@@ -191,6 +191,11 @@ export interface World {
     readonly lateAttempts: readonly LateAttempt[];
     readonly tables: { readonly [table: string]: TableFacts };
   }>;
+  /**
+   * After the fence: what of the whole world differs from its seed, catalogue included, and stands in no journal; as `catalogue` or `table orders`. Empty: nothing.
+   * Null: it cannot be known.
+   */
+  unexplained(): Promise<readonly string[] | null>;
   snapshot(): Promise<WorldSnapshot>;
   /** Pooled worlds are reset and returned, others dropped. Idempotent. `reuse: false` always drops. */
   release(options?: { readonly reuse?: boolean }): Promise<'pooled' | 'dropped'>;

@@ -1,3 +1,4 @@
+import type { ServiceAccess } from '../domain/agent.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { TrialRecord } from '../domain/record.ts';
@@ -30,6 +31,8 @@ export interface ReportTrial {
   /** Operations of which more is known than the agent was told, in order: why a tool failed. At most {@link MAX_DETAILS}. */
   readonly details: readonly OperationDetail[];
   readonly attempts: readonly AttemptRow[];
+  /** Services for which its agent had clients of its own: what they did is in no ledger. */
+  readonly ownAccess: readonly ServiceAccess[];
 }
 
 /** Why an operation failed, for operators. */
@@ -55,7 +58,7 @@ interface ReportView {
   readonly kase: { readonly title: string };
   readonly schedule: FaultSchedule | null;
   readonly attempts: readonly AttemptRow[];
-  readonly record: Pick<TrialRecord, 'problem' | 'operations' | 'faults'> | null;
+  readonly record: Pick<TrialRecord, 'problem' | 'operations' | 'faults' | 'ownAccess'> | null;
   readonly verdicts: readonly StoredVerdict[];
 }
 
@@ -102,5 +105,6 @@ function reportTrial(view: ReportView, summary: TrialSummary): ReportTrial {
     problem: counting?.problem ?? view.record?.problem ?? null,
     details: detailsOf(view.record?.operations ?? []),
     attempts: view.attempts,
+    ownAccess: view.record?.ownAccess?.services ?? [],
   };
 }

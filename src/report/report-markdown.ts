@@ -118,6 +118,7 @@ function trialDetail(trial: ReportTrial): string {
   }
   lines.push(...trial.details.map(detailLine));
   if (trial.attempts.length > 1) lines.push(`- attempts: ${trial.attempts.map((a) => `${a.attempt} ${a.ending ?? 'open'}`).join(', ')}`);
+  if (trial.ownAccess.length > 0) lines.push(`- ledger: missing for what the agent did by clients of its own (${trial.ownAccess.join(', ')})`);
   if (summary.disturbed) lines.push('- disturbed: the test bed had to recover an operation of this trial');
   lines.push(`- timeline: ${mdCode(`trialbed show ${summary.trial}`)}`);
   return lines.join('\n');
@@ -170,10 +171,21 @@ function checked({ batch, summary, trials }: ReportData): string {
     schedules.every((s) => s === 'none')
       ? '- faults: none were injected; the results say nothing about behaviour under faults'
       : `- fault schedules: ${schedules.map(mdCode).join(', ')}`,
+    ...ownAccessLines(trials),
     `- grader: ${graders.length === 0 ? 'nothing was graded' : graders.map(mdCode).join(', ')}${regraded > 0 ? `; ${regraded} trials were graded again by an edited case` : ''}`,
     ...Object.entries(batch.sources).map(([what, source]) => `- source of ${mdText(what)}: ${sourceText(source)}`),
     `- worlds: ${summary.worlds.made} made, ${summary.worlds.released} released, ${summary.worlds.swept} swept, ${summary.worlds.leaked} leaked`,
   ].join('\n');
+}
+
+/** What no ledger says. */
+function ownAccessLines(trials: readonly ReportTrial[]): string[] {
+  const direct = trials.filter(({ ownAccess }) => ownAccess.length > 0);
+  if (direct.length === 0) return [];
+  const services = [...new Set(direct.flatMap(({ ownAccess }) => ownAccess))].sort();
+  return [
+    `- direct access: in ${direct.length} of ${trials.length} trials the agent had clients of its own (${services.join(', ')}). The ledger of what it did by them is missing: its effects were seen as of no operation and graded the same; calls, their order and their number were not`,
+  ];
 }
 
 function sourceText(source: { readonly commit: string | null; readonly dirty: boolean | null }): string {

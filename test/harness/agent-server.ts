@@ -38,13 +38,12 @@ export async function startAgentServer(answers: { readonly [request: string]: (a
   const server = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     const answer = answers[`${request.method} ${request.url?.split('/')[1]}`];
-    void text(request).then(
-      async (body) => {
-        if (answer) await answer({ request, response, start: (body === '' ? null : JSON.parse(body)) as Start });
-        else response.writeHead(404).end();
-      },
-      () => undefined,
-    );
+    const serve = async () => {
+      const body = await text(request);
+      if (answer) await answer({ request, response, start: (body === '' ? null : JSON.parse(body)) as Start });
+      else response.writeHead(404).end();
+    };
+    serve().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const stop = () => {

@@ -50,6 +50,7 @@ export function reportTrial(summary: TrialSummary, over: Partial<ReportTrial> = 
     verdict: null,
     problem: null,
     details: [],
+    ownAccess: [],
     attempts: [],
     ...over,
   };

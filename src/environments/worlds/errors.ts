@@ -21,6 +21,18 @@ export class WorldStateError extends Error {
   }
 }
 
+/** Rows that the journal speaks of are not there, or are there and should not be: something wrote past the journal. */
+export class JournalMismatchError extends Error {
+  override readonly name = 'JournalMismatchError';
+  readonly code = 'journal_mismatch';
+  readonly table: string;
+
+  constructor(table: string, problem: string) {
+    super(`the journal of table ${table} ${problem}`);
+    this.table = table;
+  }
+}
+
 /** A world just made does not equal its generation, so it was thrown away. The seed is not the same each time, or the database changed it. */
 export class FingerprintError extends Error {
   override readonly name = 'FingerprintError';

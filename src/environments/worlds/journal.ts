@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Effect, MailEffect, RowChange, RowEffect } from '../../domain/effect.ts';
 import { relationOf, type Table, type Tables } from './catalogue.ts';
+import { JournalMismatchError } from './errors.ts';
 import { parseImage } from './exact.ts';
 import { columnList, contents, keyOf, rowHash, writable } from './fingerprint.ts';
 import { inSys, type Layout } from './layout.ts';
@@ -64,7 +65,7 @@ export function isoUtc(column: string): string {
  * Takes all changes back (`back`), or makes them (`forth`), without firing any trigger. In the transaction of `client`, whose role must be able to set
  * `session_replication_role`. Tables with a key go in one step each; rows of a table without one, change by change.
  *
- * @throws when rows that the journal speaks of are not there, or are there and should not be.
+ * @throws {JournalMismatchError}
  */
 export async function replay(
   client: pg.ClientBase,
@@ -164,8 +165,7 @@ async function replaceRows(client: pg.ClientBase, table: Table, changes: readonl
     `DELETE FROM ${relation} t WHERE (${keyTuple(table, 't')}) IN (SELECT ${keyTuple(table, 'r')} FROM json_populate_recordset(NULL::${relation}, $1::json) r)`,
     [`[${all.join(',')}]`],
   );
-  if (deleted.rowCount !== starts.length)
-    throw new Error(`the journal of table ${table.name} speaks of ${starts.length} rows, and ${deleted.rowCount} are there`);
+  if (deleted.rowCount !== starts.length) throw new JournalMismatchError(table.name, `speaks of ${starts.length} rows, and ${deleted.rowCount} are there`);
   if (ends.length === 0) return;
   const list = columnList(writable(table));
   await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_recordset(NULL::${relation}, $1::json)`, [
@@ -182,7 +182,7 @@ async function changeRow(client: pg.ClientBase, table: Table, { from, to }: Chan
       `DELETE FROM ${relation} t WHERE t.ctid = (SELECT u.ctid FROM ${relation} u WHERE row_to_json(u)::text = $1 LIMIT 1)`,
       [from],
     );
-    if (rowCount !== 1) throw new Error(`the journal of table ${table.name} speaks of a row that is not there`);
+    if (rowCount !== 1) throw new JournalMismatchError(table.name, 'speaks of a row that is not there');
   }
   if (to !== null)
     await client.query(`INSERT INTO ${relation} (${list}) OVERRIDING SYSTEM VALUE SELECT ${list} FROM json_populate_record(NULL::${relation}, $1::json)`, [to]);

@@ -8,8 +8,10 @@ import { FencedError, type World, type WorldCredentials, WorldGoneError, type Wo
 import { inTransaction, withDatabase } from '../hosts/connection.ts';
 import type { Access } from './access.ts';
 import type { Tables } from './catalogue.ts';
+import { unexplainedDifference } from './difference.ts';
 import { endSessions } from './evict.ts';
 import { LeasedFaults } from './faults.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import { closeWorld } from './fence.ts';
 import { isoUtc, readEffects } from './journal.ts';
 import { inSys } from './layout.ts';
@@ -31,6 +33,8 @@ export interface WorldParts {
   readonly adminUrl: string;
   /** The registry's row while this lease still stands, else null. */
   readonly current: () => Promise<WorldRow | null>;
+  /** What a world of its generation is before anything happened in it; null where that is not known. */
+  readonly expected: () => Promise<Fingerprint | null>;
   readonly release: (reuse: boolean) => Promise<'pooled' | 'dropped'>;
   readonly failpoint: (name: string) => void;
   /** Milliseconds of a steady clock, for durations. */
@@ -204,6 +208,11 @@ export class LeasedWorld implements World {
       `SELECT source, operation, detail, ${isoUtc('at')} AS at FROM ${inSys(this.row.layout, 'late')} ORDER BY n`,
     );
     return { effects, lateAttempts: late.rows, tables: factsOf(this.row.tables) };
+  }
+
+  async unexplained(): Promise<readonly string[] | null> {
+    await this.requireLease();
+    return unexplainedDifference(this.parts.access.admin, this.row, await this.parts.expected());
   }
 
   async snapshot(): Promise<WorldSnapshot> {

@@ -22,6 +22,7 @@ import { count } from './counts.ts';
 import { dropWorld } from './drop.ts';
 import { RestoreError } from './errors.ts';
 import { closeWorld } from './fence.ts';
+import { generationRecord } from './generation-record.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
 import { leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
@@ -126,6 +127,7 @@ class PostgresWorlds implements Worlds {
       access: this.accessOf(host, row),
       adminUrl: row.container?.adminUrl ?? host.adminUrl,
       current: () => this.current(host, ref),
+      expected: () => generationRecord(host.admin, row.generation),
       release: (reuse) => this.release(host, ref, reuse),
       failpoint: this.config.failpoint,
       now: this.config.now ?? (() => performance.now()),
