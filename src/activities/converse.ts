@@ -11,11 +11,13 @@ import { programTurns } from './command-agent/turns.ts';
 import type { ConversationEnd, WorldAttempt } from './contract.ts';
 import { interruption, passing } from './failures.ts';
 import { leftConversation } from './resume-conversation.ts';
+import { askingModels } from './module-agent/asking-models.ts';
 import { runGatewayAgent } from './gateway-agent/conversation.ts';
 import { headersOf } from './http-agent/headers.ts';
 import { httpTurns } from './http-agent/turns.ts';
 import { instructionsOf } from './instructions.ts';
 import { modelAccount } from './model-account.ts';
+import { modelVariables } from './model-variables.ts';
 import { runModuleAgent } from './module-agent/host.ts';
 import type { OpenTurn } from '../store/store.ts';
 import type { ActivityServices } from './services.ts';
@@ -68,35 +70,44 @@ export async function converse(
     carry,
     late: (detail: string) => world.ledger.late({ source: 'door', operation: null, detail }),
   };
-  const modelsOf = (routes: readonly ModelRoute[] = [], secrets: { readonly [name: string]: string }) => {
-    const account = modelAccount(services, context, at, { routes, secrets: { ...environmentOf(routes.flatMap(({ key }) => key ?? [])), ...secrets } });
+  const modelsOf = async (routes: readonly ModelRoute[] = [], secrets: { readonly [name: string]: string }) => {
+    const account = await modelAccount(services, context, at, { routes, secrets: { ...environmentOf(routes.flatMap(({ key }) => key ?? [])), ...secrets } });
     return { account, client: models };
   };
   const ownAccess = (access: readonly ServiceAccess[] = []) => worldAccess(services.addresses, environment.environment, world, access);
 
   try {
     switch (agent.kind) {
-      case 'module':
-        return await runModuleAgent({
-          ...common,
-          file: agent.file,
-          parameters: agent.parameters,
-          services: await ownAccess(agent.access),
-          env: environmentOf(agent.env),
-          tools: environment.toolSchemas,
-          wallMs: kase.budget.wallMs,
-          call: carry,
-        });
+      case 'module': {
+        const own = await ownAccess(agent.access);
+        const env = environmentOf(agent.env);
+        const models = await modelsOf(agent.routes, { ...env, ...accessVariables(own) });
+        const place = { trial: at.trial, attempt: at.attempt, agent: agent.name };
+        return await askingModels(gateway, place, { models, late: throughGateway.late, signal: common.signal }, ({ door, signal, clock }) =>
+          runModuleAgent({
+            ...common,
+            signal,
+            clock,
+            file: agent.file,
+            parameters: agent.parameters,
+            services: own,
+            env: { ...env, ...modelVariables(door, agent.providerVariables ?? false) },
+            tools: environment.toolSchemas,
+            wallMs: kase.budget.wallMs,
+            call: carry,
+          }),
+        );
+      }
       case 'command': {
         const own = { ...environmentOf(agent.env), ...accessVariables(await ownAccess(agent.access)) };
         // Neither the program nor what it starts is found without a PATH.
         const env = { ...environmentOf(['PATH']), ...own };
-        return await runGatewayAgent({ ...throughGateway, agent, models: modelsOf(agent.routes, own) }, programTurns(agent, env));
+        return await runGatewayAgent({ ...throughGateway, agent, models: await modelsOf(agent.routes, own) }, programTurns(agent, env));
       }
       case 'http': {
         const headers = headersOf(agent, environmentOf);
         const own = await ownAccess(agent.access);
-        const asking = modelsOf(agent.routes, { ...headers, ...accessVariables(own) });
+        const asking = await modelsOf(agent.routes, { ...headers, ...accessVariables(own) });
         const lasting = {
           left: left && { status: left.turn.status, before: { calls: left.calls, names: left.named } },
           note: (turn: OpenTurn | null) => services.store.setOpenTurn(at.trial, at.attempt, turn),

@@ -9,18 +9,22 @@ import type { TrialContext } from './trial-context.ts';
 const MAX_TEXT = 100_000;
 
 /** Counts and keeps the model calls of an attempt's agent that asks models itself. `secrets`: what it knows, by name; none of it is kept. */
-export function modelAccount(
+export async function modelAccount(
   { store, now }: Pick<ActivityServices, 'store' | 'now'>,
   { kase, batch }: Pick<TrialContext, 'kase' | 'batch'>,
   { trial, attempt }: AttemptRef,
   { routes, secrets }: { readonly routes: readonly ModelRoute[]; readonly secrets: { readonly [name: string]: string } },
-): ModelAccount {
+): Promise<ModelAccount> {
+  const calls = await store.modelCalls(trial, attempt);
+  // An agent elsewhere outlives the worker that it began with.
+  const messages = calls.length === 0 ? [] : await store.conversation(trial, attempt);
   return new ModelAccount({
     agent: null,
     routes,
     budget: narrowest([kase.budget]),
     redaction: { secrets, addresses: batch.options.addresses ?? 'keep', maxText: MAX_TEXT },
     now,
+    before: { calls: calls.filter(({ who }) => who === 'agent'), messages: messages.filter(({ who }) => who === 'agent').length },
     record: (call, messages) => store.addModelCall(trial, attempt, call, messages),
   });
 }

@@ -21,6 +21,10 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       readonly env: readonly string[];
       /** Services of its world whose address and credentials the child gets, so that it can speak to them with clients of its own. Absent: none. */
       readonly access?: readonly ServiceAccess[];
+      /** Ways to models that it may ask through the gateway. Absent: none. */
+      readonly routes?: readonly ModelRoute[];
+      /** As of a command. */
+      readonly providerVariables?: true;
     }
   | {
       readonly kind: 'command';

@@ -103,7 +103,16 @@ async function modelAgent(source: YamlFile, written: Extract<AgentFile, { kind: 
 async function moduleAgent(source: YamlFile, written: Extract<AgentFile, { kind: 'module' }>, name: string, version: string): Promise<LoadedAgent> {
   const file = await codeFile(resolve(dirname(source.file), written.file));
   if (file === null) throw new SuiteFileError([problemAt(source, ['file'], `there is no file ${written.file}, looked up from the folder of this file`)]);
-  const spec = { kind: 'module' as const, name, version, file, parameters: written.parameters ?? {}, env: written.env ?? [], ...accessOf(written) };
+  const spec = {
+    kind: 'module' as const,
+    name,
+    version,
+    file,
+    parameters: written.parameters ?? {},
+    env: written.env ?? [],
+    ...accessOf(written),
+    ...(await modelsOf(written, source)),
+  };
   return withFiles(source, spec, 'file', `the folder of ${written.file}`);
 }
 
@@ -133,8 +142,7 @@ async function commandAgent(source: YamlFile, written: Extract<AgentFile, { kind
     parameters,
     env,
     ...accessOf(written),
-    ...(await routesOf(written, source)),
-    ...(written.provider_variables === true && { providerVariables: true as const }),
+    ...(await modelsOf(written, source)),
   };
   return withFiles(source, spec, written.folder === undefined ? 'program' : 'folder', written.folder === undefined ? 'the folder of this file' : shown);
 }
@@ -142,6 +150,11 @@ async function commandAgent(source: YamlFile, written: Extract<AgentFile, { kind
 /** Absent where there is none, so that equal agents are equal however it is written. */
 function accessOf({ access }: { readonly access?: readonly ServiceAccess[] | undefined }): { readonly access?: readonly ServiceAccess[] } {
   return access === undefined ? {} : { access };
+}
+
+/** How the process of an agent asks models; absent where it does not. */
+async function modelsOf(written: Pick<Extract<AgentFile, { kind: 'command' }>, 'route' | 'provider_variables'>, source: YamlFile) {
+  return { ...(await routesOf(written, source)), ...(written.provider_variables === true && { providerVariables: true as const }) };
 }
 
 /** Routes of an agent that asks models through the gateway; absent where there are none. */

@@ -81,6 +81,13 @@ const route = z
     description: 'Models that it may ask through the gateway: the path of a route file, from this file, a route itself, or a list of these. Default: none.',
   })
   .optional();
+const providerVariables = z
+  .boolean()
+  .meta({
+    description:
+      'Set OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, as libraries of providers read them, to the gateway and its token. Default: false.',
+  })
+  .optional();
 const argument = z.string().refine((arg) => !arg.includes('\0'), 'expected a text without NUL');
 
 /** An agent's file, as people write it. */
@@ -97,6 +104,8 @@ export const agentSchema = z.discriminatedUnion('kind', [
     parameters,
     env: variableNames.meta({ description: "Names of environment variables that the agent's process may see. It sees no others." }).optional(),
     access,
+    route,
+    provider_variables: providerVariables,
   }),
   z.strictObject({
     ...agentNames,
@@ -116,13 +125,7 @@ export const agentSchema = z.discriminatedUnion('kind', [
       .optional(),
     access,
     route,
-    provider_variables: z
-      .boolean()
-      .meta({
-        description:
-          'Set OPENAI_BASE_URL and OPENAI_API_KEY, ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, as libraries of providers read them, to the gateway and its token. Default: false.',
-      })
-      .optional(),
+    provider_variables: providerVariables,
   }),
   z.strictObject({
     ...agentNames,

@@ -96,7 +96,13 @@ describe('commands and variables', () => {
     expect(read.size).toBeGreaterThanOrEqual(15);
     const operating = page('docs/how-to/operating.md').text;
     expect([...read].filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);
-    const others = ['test/harness/requirements.ts', 'test/harness/reporter.ts', 'src/activities/command-agent/turns.ts', 'src/activities/world-access.ts'];
+    const others = [
+      'test/harness/requirements.ts',
+      'test/harness/reporter.ts',
+      'src/activities/command-agent/turns.ts',
+      'src/activities/model-variables.ts',
+      'src/activities/world-access.ts',
+    ];
     const harness = await Promise.all(others.map((file) => readFile(join(ROOT, file), 'utf8')));
     const named = new Set(everything.match(/\bTRIALBED_[A-Z_]*[A-Z]\b/g));
     expect([...named].filter((name) => !read.has(name) && !harness.some((text) => text.includes(name)))).toEqual([]);

@@ -6,7 +6,7 @@ import type { TrialSummary } from '../../src/domain/trial.ts';
 import { type AgentServer, type Asked, callTool, type Start, startAgentServer } from '../harness/agent-server.ts';
 import { type Provider, says, startProvider } from '../harness/provider.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
-import { type Blobs, blobs } from './core-trials.ts';
+import { type Blobs, blobs, moduleAgent } from './core-trials.ts';
 
 const KEY = 'the-key-of-the-provider';
 const INPUT_TOKENS = 100;
@@ -95,12 +95,24 @@ describe('an agent that asks a model through the gateway', () => {
   });
 
   it('is refused beyond its budget, and graded on the world that it left', async () => {
-    const trial = await suites.run(far('loops'));
+    const trial = await suites.run(far('loops'), { budget: { tokens: 2 * (INPUT_TOKENS + OUTPUT_TOKENS) } });
     expect(trial).toMatchObject({ ending: 'budget_exhausted', calls: 1, pass: 'fail' });
-    expect(statuses).toEqual([...Array(50).fill(200), 429]);
-    expect(refusal).toMatchObject({ error: { code: 'insufficient_quota', message: 'The budget of 50 model calls is used up.' } });
-    expect(await callsOf(trial)).toHaveLength(50);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect(refusal).toMatchObject({ error: { code: 'insufficient_quota', message: 'The budget of 240 tokens is used up (240).' } });
+    expect(await callsOf(trial)).toHaveLength(2);
     expect((await suites.record(trial)).effects).toHaveLength(1);
+  });
+
+  it('may be a module, with the same limits', async () => {
+    const module = (times: number): JsonObject => ({ ...moduleAgent('asks-model.ts', { times }), route: route(), provider_variables: true });
+    const trial = await suites.run(module(2));
+    expect(trial).toMatchObject({ ending: 'completed', calls: 2 });
+    expect((await suites.record(trial)).messages.at(-1)?.text).toBe('OPENAI_API_KEY OPENAI_BASE_URL TRIALBED_MODEL_OPENAI TRIALBED_TOKEN');
+    expect(totalsOf(await callsOf(trial))).toMatchObject({ calls: 2, cost: { USD: 0.0006 } });
+    const beyond = await suites.run(module(9), { budget: { steps: 3 } });
+    expect(beyond).toMatchObject({ ending: 'budget_exhausted', pass: 'fail' });
+    expect(beyond.why).toContain('The budget of 3 model calls is used up.');
+    expect(await callsOf(beyond)).toHaveLength(3);
   });
 
   it('is no result where the test bed has no key for it, and is not tried again', async () => {

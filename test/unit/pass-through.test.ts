@@ -8,7 +8,7 @@ import type { Json, JsonObject } from '../../src/domain/json.ts';
 import type { ModelCall, ModelRoute } from '../../src/domain/model.ts';
 import type { ModelBudget } from '../../src/domain/model-budget.ts';
 import { type Gateway, startGateway } from '../../src/gateway/gateway.ts';
-import { type KeptMessage, ModelAccount } from '../../src/gateway/models/account.ts';
+import { type KeptMessage, ModelAccount, type ModelAccountOptions } from '../../src/gateway/models/account.ts';
 import { createModelClient } from '../../src/models/client.ts';
 
 const KEY = 'the-key-of-the-provider';
@@ -57,7 +57,9 @@ const routeTo = (more: Partial<ModelRoute> = {}): ModelRoute => ({
 });
 
 /** A session over the gateway, with all that it recorded. */
-async function session(options: { readonly routes?: readonly ModelRoute[]; readonly budget?: Partial<ModelBudget> } = {}) {
+async function session(
+  options: { readonly routes?: readonly ModelRoute[]; readonly budget?: Partial<ModelBudget> } & Pick<ModelAccountOptions, 'before'> = {},
+) {
   const calls: ModelCall[] = [];
   const kept: KeptMessage[] = [];
   const ends: string[] = [];
@@ -67,6 +69,7 @@ async function session(options: { readonly routes?: readonly ModelRoute[]; reado
     budget: { steps: 50, tokens: null, money: [], ...options.budget },
     redaction: { secrets: {}, addresses: 'mask', maxText: 1_000 },
     now: () => new Date(0),
+    ...(options.before && { before: options.before }),
     record: async (call, messages) => {
       calls.push(call);
       kept.push(...messages);
@@ -199,6 +202,16 @@ describe('a call of a model through the gateway', () => {
     for (let n = 0; n < 3; n++) statuses.push((await one.chat()).status);
     expect(statuses.filter((status) => status === 200)).toHaveLength(served);
     expect(one.ends[0]).toBe(`budget_exhausted: ${words}`);
+  });
+
+  it('goes on counting where an earlier worker has left off', async () => {
+    answer = says('Hi.');
+    const first = await session();
+    await first.chat();
+    const next = await session({ budget: { steps: 2 }, before: { calls: first.calls, messages: first.kept.length } });
+    expect([(await next.chat()).status, (await next.chat()).status]).toEqual([200, 429]);
+    expect(next.calls.map(({ id }) => id)).toEqual(['gateway-2']);
+    expect(next.kept.map(({ seq }) => seq)).toEqual([3, 4]);
   });
 
   it('whose budget nobody measures is the trouble of whoever set it', async () => {

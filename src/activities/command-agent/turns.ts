@@ -1,7 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { AgentSpec } from '../../domain/agent.ts';
 import { MAX_ANSWER_BYTES } from '../gateway-agent/answer.ts';
-import type { TakeTurn, Turn } from '../gateway-agent/conversation.ts';
+import type { TakeTurn } from '../gateway-agent/conversation.ts';
+import { modelVariables } from '../model-variables.ts';
 import { findProgram } from '../../processes/find-program.ts';
 import { runProgram } from './program.ts';
 
@@ -21,24 +22,16 @@ export function programTurns(agent: Extract<AgentSpec, { kind: 'command' }>, env
         'AgentProgramMissing',
       );
     }
+    const access = { TRIALBED_GATEWAY: door.gateway, TRIALBED_MCP: door.mcp, TRIALBED_TOKEN: door.token };
     return runProgram({
       file,
       args: agent.args,
       folder: agent.folder,
-      env: { ...env, ...doorVariables(door, agent.providerVariables ?? false) },
+      env: { ...env, ...access, ...modelVariables(door, agent.providerVariables ?? false) },
       marker: 'TRIALBED_TOKEN',
       stdin: `${JSON.stringify(document)}\n`,
       maxOutputBytes: MAX_ANSWER_BYTES,
       signal,
     });
-  };
-}
-
-/** Where the program acts and asks models. */
-function doorVariables({ gateway, mcp, token, models: { openai, anthropic } }: Turn['door'], asProviders: boolean): { readonly [name: string]: string } {
-  return {
-    ...{ TRIALBED_GATEWAY: gateway, TRIALBED_MCP: mcp, TRIALBED_TOKEN: token },
-    ...(openai !== undefined && { TRIALBED_MODEL_OPENAI: openai, ...(asProviders && { OPENAI_BASE_URL: openai, OPENAI_API_KEY: token }) }),
-    ...(anthropic !== undefined && { TRIALBED_MODEL_ANTHROPIC: anthropic, ...(asProviders && { ANTHROPIC_BASE_URL: anthropic, ANTHROPIC_API_KEY: token }) }),
   };
 }

@@ -29,6 +29,8 @@ export interface ConversationOptions {
   readonly user: UserSide;
   /** The agent's own time: what it spends while no call of its own is in flight. */
   readonly wallMs: number;
+  /** Is given that clock, for what it waits for beside its calls. */
+  readonly clock?: (clock: Pick<AgentClock, 'hold' | 'release'>) => void;
   readonly signal: AbortSignal;
   readonly call: (tool: string, args: unknown, idempotencyKey: string | null) => Promise<CallResult>;
 }
@@ -69,6 +71,7 @@ export class Conversation {
     });
     this.starting = setTimeout(() => this.settle(new Error('the process of the agent did not start')), START_MS);
     this.clock = new AgentClock(options.wallMs, () => this.finish('agent_timeout', 'agent_timeout', `The agent used up its ${options.wallMs} ms.`));
+    options.clock?.(this.clock);
   }
 
   /** Waits for the end. @throws the signal's reason, or what a call or the store threw: the harness's trouble. */

@@ -24,6 +24,8 @@ export interface ModelAccountOptions {
   readonly budget: ModelBudget;
   readonly redaction: Redaction;
   readonly now: () => Date;
+  /** What an earlier worker has recorded of the attempt: its calls, and how many messages. Default: none. */
+  readonly before?: { readonly calls: readonly ModelCall[]; readonly messages: number };
   /** Stores a call, and what was said for the first time. */
   readonly record: (call: ModelCall, messages: readonly KeptMessage[]) => Promise<void>;
 }
@@ -68,6 +70,12 @@ export class ModelAccount {
     this.options = options;
     this.routes = options.routes;
     this.redaction = options.redaction;
+    const { calls = [], messages = 0 } = options.before ?? {};
+    for (const { usage, price } of calls) this.spent = spend(this.spent, usage, price);
+    for (const { id, source } of calls) if (source === 'otlp') this.toldOf.add(id);
+    this.ids = calls.length;
+    this.kept = messages;
+    this.passed = calls.some(({ source }) => source === 'gateway');
   }
 
   /** Takes a secret out of all that is kept from now on. */
