@@ -4,6 +4,8 @@ import LongFirst from './test/harness/long-first.ts';
 export default defineConfig({
   test: {
     include: ['test/*/**/*.test.ts'],
+    // A real language model takes minutes: `npm run test:model`.
+    exclude: ['test/model/**'],
     // Tests start servers and workers of their own: a process for each file keeps one file's native handles out of the next.
     pool: 'forks',
     maxWorkers: 2,
