@@ -29,6 +29,13 @@ export class AgentClock {
     this.timer = setTimeout(this.onOver, Math.max(0, this.wallMs - this.usedMs));
   }
 
+  /** Stands still until the work has ended, however it does. */
+  holdWhile(work: Promise<unknown>): void {
+    this.hold();
+    const release = () => this.release();
+    work.then(release, release);
+  }
+
   /** For good. */
   stop(): void {
     this.stopped = true;

@@ -5,6 +5,7 @@ import type { ModelRoute } from '../domain/model.ts';
 import type { World } from '../environments/world.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelClient } from '../models/client.ts';
+import { awaitDecision } from './await-decision.ts';
 import { callCarrier } from './carry-call.ts';
 import { permittedTools } from './check-call.ts';
 import { programTurns } from './command-agent/turns.ts';
@@ -56,7 +57,9 @@ export async function converse(
     operations: new Map(left?.named.map(({ id, operation }) => [id, operation])),
     note: ({ id, digest }, operation) => services.store.putGatewayCall(at.trial, at.attempt, { id, digest, operation }),
   });
+  const over = new AbortController();
   const common = {
+    decided: awaitDecision(services.store, at, over.signal),
     instructions: instructionsOf(context),
     user: userSide(context, services.store, trial, at, left?.turn.asked),
     signal: cancellationSignal(),
@@ -123,5 +126,6 @@ export async function converse(
     throw agent.kind === 'http' && (await services.store.openTurn(at.trial, at.attempt)) ? passing(failure) : failure;
   } finally {
     clearInterval(beat);
+    over.abort();
   }
 }

@@ -1,5 +1,6 @@
 import type { BatchEvent } from '../client/api.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import { oneLineJson, plainText } from '../report/plain-text.ts';
 import type { WrittenReport } from '../report/report.ts';
 import { columnsOf, type Host, note, paintFor, print, printJson } from './host.ts';
 import { LiveTable } from './live-table.ts';
@@ -34,6 +35,7 @@ function jsonDisplay(host: Host): Display {
   return {
     event(event) {
       if (event.type === 'batch') note(host, batchLine(event));
+      if (event.type === 'approval') note(host, approvalLine(event));
       if (event.type === 'trial') show(event);
     },
     log: (line) => note(host, line),
@@ -57,6 +59,8 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
         live?.start(event.trials, event.done);
       } else if (event.type === 'phase') {
         live?.phase(event);
+      } else if (event.type === 'approval') {
+        permanent(paint('yellow', plainText(approvalLine(event))));
       } else {
         live?.finished(event.trial);
         permanent(trialLine(event, columnsOf(host.out), paint));
@@ -70,6 +74,10 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
     },
     close: () => live?.close(),
   };
+}
+
+function approvalLine({ asked }: Extract<BatchEvent, { type: 'approval' }>): string {
+  return `waits for your approval: ${asked.approval.tool} ${oneLineJson(asked.approval.args, 80)}; trialbed approve ${asked.id}`;
 }
 
 function batchLine(event: Extract<BatchEvent, { type: 'batch' }>): string {

@@ -65,6 +65,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'usage',
   'config',
   'not_found',
+  'decision_refused',
   'nothing_to_run',
   'agent_access',
   'suite_file',

@@ -4,6 +4,7 @@ import type { InjectedFault } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { HandOver, Message, OwnAccess } from '../domain/record.ts';
+import { approvalEndText } from '../report/approval-words.ts';
 import { trialState } from '../report/matrix.ts';
 import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-text.ts';
 import { modelFacts } from './model-lines.ts';
@@ -123,7 +124,7 @@ function operationsLines({ record }: TrialView, page: Page): string[] {
   ]);
   if (faults.rest.length > 0) lines.push('faults without an operation:', ...faults.rest.map(faultLine));
   if (byOthers.length > 0) {
-    lines.push('by somebody else, as the fault schedule has it:', ...byOthers.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
+    lines.push('by somebody else, as the case or its fault schedule has it:', ...byOthers.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
   }
   const unowned = caused.get(null) ?? [];
   if (unowned.length > 0) lines.push('without an operation:', ...unowned.map((effect) => `     ${effectLine(effect, page.columns - 7)}`));
@@ -150,11 +151,24 @@ function operationLines(operation: Operation, effects: readonly Effect[], { colu
   const args = oneLineJson(operation.args, Math.max(20, columns - displayWidth(call) - key.length - end.length - 6));
   const lines = [`${call} ${paint('dim', args)}${key}  ${paint(colour, end)}`];
   if (operation.problem) lines.push(`     ${shorten(plainText(`${operation.problem.code}: ${operation.problem.message}`), columns - 7)}`);
+  lines.push(...approvalLines(operation, columns).map((line) => `     ${line}`));
   if (operation.reconciled) lines.push(`     ${plainText(operation.reconciled.by)} told the agent later that it is ${operation.reconciled.state}`);
   // Whole, for it is what an operator came for; bounded where it was recorded.
   if (operation.detail !== undefined) lines.push(...wrap(`detail ${plainText(operation.detail)}`, columns - 7).map((line) => `     ${line}`));
   if (operation.result !== null) lines.push(paint('dim', `     result ${oneLineJson(operation.result, columns - 14)}`));
   return [...lines, ...effects.map((effect) => `     ${effectLine(effect, columns - 7)}`)];
+}
+
+/** Who was asked, what they were shown, and what became of it. */
+function approvalLines({ approval, ended }: Operation, columns: number): string[] {
+  if (!approval) return [];
+  const shown = approval.rows.map(({ table, rows }) => `${rows.length} of ${table}`).join(', ');
+  const became = ended ? [`after it was told to wait: ${ended.state}${ended.problem ? ` (${ended.problem.code})` : ''}`] : [];
+  return [
+    `approval, since ${approval.rule} need one: ${approvalEndText(approval.end)}`,
+    `bound to digest ${approval.digest.slice(0, 12)}${shown === '' ? '' : `, with rows shown: ${shown}`}`,
+    ...became,
+  ].map((line) => shorten(plainText(line), columns - 7));
 }
 
 /** Where what the agent was told and what the systems of record know are different things. */

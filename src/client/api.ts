@@ -1,4 +1,5 @@
-import type { BatchRow, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
+import type { Decision, DecisionReceipt } from './approvals.ts';
+import type { AskedApproval, BatchRow, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
@@ -46,6 +47,8 @@ export interface RunRequest {
 export type BatchEvent =
   | { readonly type: 'batch'; readonly batch: string; readonly suite: string; readonly trials: number; readonly done: number; readonly resumed: boolean }
   | { readonly type: 'phase'; readonly trial: string; readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }
+  /** A call waits for the decision of people. */
+  | { readonly type: 'approval'; readonly asked: AskedApproval }
   | TrialSummary
   | BatchSummary;
 
@@ -193,6 +196,13 @@ export interface Trialbed extends AsyncDisposable {
   ): Promise<ValidationReport>;
   /** Writes what the tool server of a suite's environment says of its tools to the file that the environment names. @throws {ToolServerError} */
   pin(suite: string): Promise<PinReport>;
+  /** Calls that wait for the decision of people, the oldest first, at most 1,000. */
+  approvals(filter?: { readonly batch?: string }): Promise<readonly AskedApproval[]>;
+  /**
+   * Decides a request, by its id or a prefix that only one has, for exactly what the store shows of it. @throws {NotFoundError}, {DecisionRefusedError} where it does not
+   * count, {DecisionUnansweredError} where no worker runs the trial
+   */
+  decide(request: string, decision: Decision): Promise<DecisionReceipt>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweepReport>;
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
@@ -208,6 +218,9 @@ export interface PinReport {
   /** What the environment has still to declare, or declares in vain. */
   readonly problems: readonly string[];
 }
+
+export type { Decision, DecisionReceipt } from './approvals.ts';
+export type { AskedApproval } from '../store/store.ts';
 
 /** Worlds that trials hold; their trials go on in them when the batch is resumed. */
 export interface HeldWorlds {

@@ -8,6 +8,7 @@ import type { TrialRecord } from '../domain/record.ts';
 import type { LateRequest } from '../store/store.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
+import { decide } from './approvals.ts';
 import { BatchWorkers } from './batch-workers.ts';
 import { asTheyAre } from './driven.ts';
 import { pin } from './pin.ts';
@@ -95,6 +96,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
+    approvals: (filter = {}) => store.waitingApprovals(filter),
+    decide: (request, decision) => decide(root, request, decision),
     sweep: (options = {}) => sweep(root, options),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
@@ -163,6 +166,7 @@ function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): 
 
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
+export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';

@@ -57,7 +57,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   const all = await store.trials(batch.id);
   const pending = all.filter((row) => !isDone(row.summary));
   events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: all.length, done: all.length - pending.length, resumed });
-  const stopWatching = watchPhases(store, batch.id, events);
+  const stopWatching = watchPhases(store, batch, events);
   const money = new CostLimit(store, batch.id, options.maxCost);
   const ended = new AbortController();
   const over = AbortSignal.any([stop, ended.signal]);
@@ -180,8 +180,9 @@ async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T |
   }
 }
 
-function watchPhases(store: Store, batch: string, events: EventQueue<BatchEvent>): () => void {
+function watchPhases(store: Store, { id: batch, options: { human } }: Pick<BatchRow, 'id' | 'options'>, events: EventQueue<BatchEvent>): () => void {
   const known = new Map<string, TrialPhase>();
+  const asked = new Set<string>();
   let running = false;
   const timer = setInterval(async () => {
     if (running) return;
@@ -191,6 +192,11 @@ function watchPhases(store: Store, batch: string, events: EventQueue<BatchEvent>
         if (known.get(row.id) === row.phase) continue;
         known.set(row.id, row.phase);
         events.push({ type: 'phase', trial: row.id, case: row.caseId, schedule: row.schedule, agent: row.agentName, phase: row.phase });
+      }
+      for (const one of human ? await store.waitingApprovals({ batch }) : []) {
+        if (asked.has(one.id)) continue;
+        asked.add(one.id);
+        events.push({ type: 'approval', asked: one });
       }
     } catch {
       // Progress only: a store that is away for a moment shows in the trials themselves.

@@ -1,4 +1,5 @@
 import type { ServiceAccess } from '../domain/agent.ts';
+import type { ApprovalEnd } from '../domain/approval.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { TrialRecord } from '../domain/record.ts';
@@ -30,9 +31,21 @@ export interface ReportTrial {
   readonly problem: { readonly code: string; readonly message: string } | null;
   /** Operations of which more is known than the agent was told, in order: why a tool failed. At most {@link MAX_DETAILS}. */
   readonly details: readonly OperationDetail[];
+  /** Calls that needed an approval, in order; absent where none did. */
+  readonly approvals?: readonly OperationAsked[];
   readonly attempts: readonly AttemptRow[];
   /** Services for which its agent had clients of its own: what they did is in no ledger. */
   readonly ownAccess: readonly ServiceAccess[];
+}
+
+/** A call that needed an approval, and what came of that. */
+export interface OperationAsked {
+  readonly operation: string;
+  readonly seq: number;
+  readonly tool: string;
+  readonly rule: string;
+  /** Null: it still waited. */
+  readonly end: ApprovalEnd | null;
 }
 
 /** Why an operation failed, for operators. */
@@ -95,6 +108,13 @@ function detailsOf(operations: readonly Operation[]): OperationDetail[] {
     .slice(0, MAX_DETAILS);
 }
 
+function askedOf(operations: readonly Operation[]): Pick<ReportTrial, 'approvals'> {
+  const approvals = operations.flatMap(({ id, seq, tool, approval }) =>
+    approval ? [{ operation: id, seq, tool, rule: approval.rule, end: approval.end }] : [],
+  );
+  return approvals.length > 0 ? { approvals } : {};
+}
+
 function reportTrial(view: ReportView, summary: TrialSummary): ReportTrial {
   const counting = view.attempts.find((attempt) => attempt.counts);
   return {
@@ -104,6 +124,7 @@ function reportTrial(view: ReportView, summary: TrialSummary): ReportTrial {
     verdict: view.verdicts.find((verdict) => verdict.current) ?? null,
     problem: counting?.problem ?? view.record?.problem ?? null,
     details: detailsOf(view.record?.operations ?? []),
+    ...askedOf(view.record?.operations ?? []),
     attempts: view.attempts,
     ownAccess: view.record?.ownAccess?.services ?? [],
   };

@@ -4,6 +4,7 @@ import { modelsText } from './models-markdown.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
 import { schedulesText } from './schedules-markdown.ts';
+import { approvalsMarkdown } from './approvals-markdown.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { evidenceText } from './plain-text.ts';
 import { type Cell, cellState, cellText, matrix, trialState } from './matrix.ts';
@@ -21,6 +22,7 @@ export function reportMarkdown(data: ReportData): string {
     section('Cases and agents', matrixTable(data)),
     section('Fault schedules', schedulesText(data)),
     section('Models', modelsText(data)),
+    section('Approvals', approvalsMarkdown(data.trials)),
     section('Failures', trialList(of('fail'), budget)),
     section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
     section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),

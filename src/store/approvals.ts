@@ -64,7 +64,7 @@ export async function waitingApprovals(sql: Sql, filter: { readonly batch?: stri
 export async function askedApproval(sql: Sql, idOrPrefix: string): Promise<AskedApproval | null> {
   if (idOrPrefix === '' || idOrPrefix.includes('\0')) return null;
   const pattern = `${idOrPrefix.replaceAll(/[\\%_]/g, '\\$&')}%`;
-  const rows = await sql.query<Row>(`${SELECT} where ${ID} like $1 order by ${ID} limit 4`, [pattern]);
+  const rows = await sql.query<Row>(`${SELECT} where ${ID} like $1 order by ${ID} = $2 desc, a.ending is not null, ${ID} limit 4`, [pattern, idOrPrefix]);
   const asked = rows.map(askedOf);
   const [first] = asked;
   if (first === undefined) return null;

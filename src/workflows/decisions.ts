@@ -1,7 +1,8 @@
 import { ApplicationFailure, condition, log, setHandler } from '@temporalio/workflow';
+import type { ApprovalEnd } from '../domain/approval.ts';
 import type { Door } from './door.ts';
 import type { Gate } from './gate.ts';
-import { type ApprovalAnswer, type ApprovalReceipt, approveSignal, decideUpdate, DECISION_REFUSED, denySignal } from './messages.ts';
+import { type ApprovalAnswer, type ApprovalReceipt, approveSignal, decideUpdate, DECISION_REFUSED, DECISION_TOO_EARLY, denySignal } from './messages.ts';
 
 /** How long whoever decided is kept waiting for what became of the call. */
 const RECEIPT_MS = 30_000;
@@ -36,13 +37,15 @@ export class Decisions {
   }
 
   private validate(answer: ApprovalAnswer): void {
-    const why = this.refusal(answer);
-    if (why !== null) throw ApplicationFailure.nonRetryable(why, DECISION_REFUSED);
+    const ended = this.door?.told.approvalOf(answer.operation) ?? null;
+    // A worker that took over repeats what the lost one had not yet reported.
+    const early = answer.attempt >= this.attempt() && ended === null && !this.waiting.some(({ id, digest }) => id === answer.operation && digest !== null);
+    const why = this.refusal(answer, ended);
+    if (why !== null) throw ApplicationFailure.nonRetryable(why, early ? DECISION_TOO_EARLY : DECISION_REFUSED);
   }
 
-  private refusal({ attempt, operation, approved, digest, by }: ApprovalAnswer): string | null {
+  private refusal({ attempt, operation, approved, digest, by }: ApprovalAnswer, ended: ApprovalEnd | null): string | null {
     if (attempt !== this.attempt()) return `Attempt ${attempt} of the trial has ended; attempt ${this.attempt()} runs now.`;
-    const ended = this.door?.told.approvalOf(operation);
     if (ended) return `${operation} has been decided already: ${ended.outcome}${ended.by === null ? '' : ` by ${ended.by}`} at ${ended.at}.`;
     return this.gate ? this.gate.refusal({ operation, approved, digest, by }) : 'The trial asks nobody for approvals now.';
   }

@@ -47,6 +47,9 @@ export interface ApprovalReceipt {
 /** Type of the failure with which a decision is refused that would not count. */
 export const DECISION_REFUSED = 'DecisionRefused';
 
+/** The same where the workflow has not come so far: it was begun again on another worker, and will ask as before. */
+export const DECISION_TOO_EARLY = 'DecisionTooEarly';
+
 /** The same by plain signals, as Temporal's own command line and pages send them. Whoever sent one is not known, and nobody is told whether it counted. */
 export const approveSignal = defineSignal<[ApprovalSignal]>('approve');
 export const denySignal = defineSignal<[ApprovalSignal]>('deny');

@@ -210,7 +210,7 @@ class TrialRun {
     this.dialogue = dialogue;
     const { approver } = plan;
     const onChange = () => this.show(null);
-    const gate = approver && new Gate({ at, approver, activities: short, impatient: plan.agent !== 'script', onChange });
+    const gate = approver && new Gate({ at, approver, activities: short, impatient: plan.agent !== 'script' && plan.agent !== 'model', onChange });
     const door = new Door({
       tools: plan.tools,
       budget: plan.budget.calls,

@@ -199,3 +199,15 @@ describe.concurrent('what is graded', () => {
     expect((await play('same-denied', 'deny', [refund()], same('deny', [refund()]))).trial.pass).toBe('pass');
   });
 });
+
+it('the example suite: its references pass, and doing nothing does not', async () => {
+  const { trials } = await testbed.run({ suite: 'examples/approvals', agents: ['reference', 'do-nothing'], keep: 'never' });
+  expect(trials).toHaveLength(8);
+  for (const trial of trials)
+    expect([trial.case, trial.agent, trial.pass, trial.why]).toEqual([
+      trial.case,
+      trial.agent,
+      trial.agent === 'reference' ? 'pass' : 'fail',
+      trial.agent === 'reference' ? null : expect.any(String),
+    ]);
+});

@@ -1,4 +1,5 @@
 import { inject } from 'vitest';
+import { decide } from '../../src/client/approvals.ts';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
@@ -14,6 +15,8 @@ export interface HistoryScenario {
 
 const read = { tool: 'read_text', args: { bytes: 100 } };
 const slow = { tool: 'slow_read', args: {} };
+/** A case in which every note needs an approval. */
+const ASKS = { user: { name: 'mara', role: 'agent', approval: 'required' } };
 const write = (body: string) => ({ tool: 'add_note', args: { body } });
 
 /** One for each way in which a trial can go; the name is the beginning of the saved file's. */
@@ -38,6 +41,31 @@ export const HISTORY_SCENARIOS: readonly HistoryScenario[] = [
   {
     name: 'timeout',
     run: (use) => blobTrial(moduleAgent('tells-problems.ts', { calls: [write('a')], stays: true }), { budget: { wall: '2s' } }, use),
+  },
+  {
+    name: 'approval',
+    run: (use) =>
+      blobTrial(
+        moduleAgent('calls.ts', { together: true, calls: [write('a'), read, write('b')] }),
+        { ...ASKS, approver: { decides: 'deny', after: '5s' } },
+        use,
+      ),
+  },
+  {
+    name: 'decided',
+    async run(use) {
+      await using testbed = await startTestbed(inject('services'));
+      await using suites = await blobs(testbed, 'history');
+      const request = await suites.write(moduleAgent('calls.ts', { calls: [write('a'), write('b')] }), ASKS);
+      const handle = await run(testbed.root, { ...request, keep: 'never', human: true }, new Promise(() => {}));
+      for await (const event of handle.events()) {
+        if (event.type === 'trial') await use(testbed, event);
+        if (event.type !== 'approval') continue;
+        const { id, trial, operation, approval } = event.asked;
+        if (operation === 'op-1') await decide(testbed.root, id, { approved: true, by: 'petra' });
+        else await testbed.root.temporal.workflow.getHandle(trial).signal('deny', { operation, digest: approval.digest, by: 'petra' });
+      }
+    },
   },
   {
     name: 'cancelled',

@@ -22,6 +22,8 @@ const CAME_TO: { readonly [scenario: string]: Partial<TrialSummary> } = {
   refused: { ending: 'completed', calls: 5, attempt: 1 },
   timeout: { ending: 'agent_timeout', calls: 1, attempt: 1 },
   cancelled: { ending: 'cancelled', calls: 1, attempt: 1 },
+  approval: { ending: 'completed', calls: 3, attempt: 1 },
+  decided: { ending: 'completed', calls: 2, attempt: 1 },
   killed: { ending: 'completed', pass: 'pass', disturbed: true, attempt: 1 },
 };
 
@@ -71,6 +73,10 @@ describe.skipIf(process.env.TRIALBED_SAVE_HISTORIES)('saved histories of earlier
     expect(parallel.lastIndexOf('WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toBeLessThan(parallel.lastIndexOf('WORKFLOW_EXECUTION_UPDATE_COMPLETED') - 1);
     expect(count(await kinds('refused'), 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toBe(5);
     expect(count(await kinds('cancelled'), 'WORKFLOW_EXECUTION_CANCEL_REQUESTED')).toBe(1);
+    const decided = await kinds('decided');
+    expect(count(decided, 'WORKFLOW_EXECUTION_SIGNALED')).toBe(1);
+    // Two calls and a decision.
+    expect(count(decided, 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toBe(3);
     const killed = await kinds('killed');
     expect(count(killed, 'ACTIVITY_TASK_TIMED_OUT') + count(killed, 'ACTIVITY_TASK_FAILED')).toBeGreaterThan(0);
   });

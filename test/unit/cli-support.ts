@@ -55,6 +55,8 @@ export class TestHost implements Host {
       regradeRuns: missing,
       validate: missing,
       pin: missing,
+      approvals: missing,
+      decide: missing,
       sweep: missing,
       worldsOf: missing,
       async [Symbol.asyncDispose]() {},

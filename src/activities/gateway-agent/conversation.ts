@@ -10,6 +10,7 @@ import { ModelError } from '../../models/errors.ts';
 import type { SessionOptions } from '../../gateway/session.ts';
 import type { OpenTurn } from '../../store/store.ts';
 import { AgentClock } from '../agent-clock.ts';
+import type { AwaitDecision } from '../await-decision.ts';
 import type { CarryCall } from '../carry-call.ts';
 import type { AttemptRef, ConversationEnd } from '../contract.ts';
 import type { UserSide } from '../user-side.ts';
@@ -30,6 +31,7 @@ export interface GatewayAgentOptions {
   readonly carry: CarryCall;
   /** Models that it may ask through the gateway, and what it tells of others. */
   readonly models: { readonly account: ModelAccount; readonly client: ModelClient };
+  readonly decided: AwaitDecision;
   /** Which attempt it is. */
   readonly at: AttemptRef;
   /** Absent: it ends with its worker. */
@@ -76,7 +78,7 @@ export type TurnEnd =
  * Whatever takes a turn has ended before this does. @throws the signal's reason, or what a call, the store or a turn threw: the harness's trouble.
  */
 export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTurn): Promise<ConversationEnd> {
-  const { agent, at, gateway, tools, budget, signal, carry, late, models } = options;
+  const { agent, at, gateway, tools, budget, signal, carry, decided, late, models } = options;
   const { promise: ended, resolve: finish, reject: fail } = Promise.withResolvers<ConversationEnd>();
   ended.catch(() => {});
   const stop = new AbortController();
@@ -88,7 +90,11 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
     ...(lasting?.left && { resume: true, before: lasting.left.before }),
     tools,
     budget: budget.calls,
-    carry,
+    async carry(...call) {
+      const result = await carry(...call);
+      if (result.state === 'awaiting_approval') clock.holdWhile(decided(result.operation));
+      return result;
+    },
     late,
     models,
     events: {

@@ -4,6 +4,7 @@ import { printable } from '../../domain/text/bounded.ts';
 import type { AgentServices, CallResult } from '../../environments/agent.ts';
 import type { ToolSchema } from '../../environments/world.ts';
 import { AgentClock } from '../agent-clock.ts';
+import type { AwaitDecision } from '../await-decision.ts';
 import type { ConversationEnd } from '../contract.ts';
 import type { UserSide } from '../user-side.ts';
 import { Channel } from './channel.ts';
@@ -33,6 +34,7 @@ export interface ConversationOptions {
   readonly clock?: (clock: Pick<AgentClock, 'hold' | 'release'>) => void;
   readonly signal: AbortSignal;
   readonly call: (tool: string, args: unknown, idempotencyKey: string | null) => Promise<CallResult>;
+  readonly decided: AwaitDecision;
 }
 
 type Request = Extract<ChildMessage, { readonly n: number }>;
@@ -198,6 +200,7 @@ export class Conversation {
     const { n } = request;
     if (request.type === 'call') {
       const result = await this.options.call(request.tool, request.args, request.idempotencyKey);
+      if (result.state === 'awaiting_approval') this.clock.holdWhile(this.options.decided(result.operation));
       this.channel.send({ type: 'answer', n, value: result });
       // A tool may fail with a code of the same name; the door alone refuses.
       if (result.state === 'rejected' && result.problem?.code === 'budget_exhausted') {
