@@ -3,6 +3,7 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
+  continueAsNew,
   isCancellation,
   log,
   proxyActivities,
@@ -57,13 +58,21 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   for (let attempt = input.firstAttempt; ; attempt++) {
     const summary = await run.attempt(attempt);
     const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
-    if (another) continue;
+    if (another && run.fitsAnother) continue;
+    if (another) {
+      await condition(allHandlersFinished, DRAIN_MS);
+      const next = attempt + 1;
+      await continueAsNew<typeof trial>({ ...input, firstAttempt: next, retries: input.retries - (next - input.firstAttempt) });
+    }
     // Whoever waits for a call must hear of its end, and not that the workflow is gone.
     if (!allHandlersFinished()) await condition(allHandlersFinished, DRAIN_MS);
     upsertSearchAttributes([{ key: SEARCH_ATTRIBUTES.ending, value: summary.ending }]);
     return summary;
   }
 }
+
+/** A run refuses its 2,001st Update. Some are left for questions, turns and decisions. */
+const MAX_UPDATES = 1_900;
 
 /** Trouble that another attempt would meet again. */
 const HOPELESS: ReadonlySet<string> = new Set([
@@ -89,6 +98,9 @@ class TrialRun {
   /** What people decide of calls that wait for an approval. */
   readonly decisions = new Decisions(() => this.current.attempt);
   private readonly input: TrialInput;
+  /** Updates of all attempts of this run that called a tool or ended a turn. */
+  private updates = 0;
+  private budget = 0;
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
   private door: Door | null = null;
@@ -100,12 +112,18 @@ class TrialRun {
     this.current = { trial: input.trial, attempt: input.firstAttempt };
   }
 
+  /** Whether one more attempt can use up its budget within this run. */
+  get fitsAnother(): boolean {
+    return this.updates + this.budget <= MAX_UPDATES;
+  }
+
   status() {
     const waiting = this.decisions.waiting.map(({ id, tool }) => `${id} ${tool}`);
     return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [], waiting };
   }
 
   async call(call: Parameters<Door['call']>[0], attempt = this.current.attempt): ReturnType<Door['call']> {
+    this.updates++;
     // A late call of an attempt that has ended must not become one of its successor. Histories of earlier versions name no attempt.
     if (!this.door || attempt !== this.current.attempt) {
       return { operation: call.id, state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
@@ -117,6 +135,7 @@ class TrialRun {
 
   /** An agent outside the workflow has ended a turn. */
   async hear(attempt: number): Promise<UserTurn> {
+    this.updates++;
     if (!this.dialogue || attempt !== this.current.attempt) return { kind: 'left' };
     return this.dialogue.next();
   }
@@ -138,6 +157,7 @@ class TrialRun {
     try {
       plan = await short.beginAttempt(ref);
       if (plan.done) return plan.done;
+      this.budget = plan.budget.calls;
       await this.enter('provision');
       const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
       at = { ...ref, world };
