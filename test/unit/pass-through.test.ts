@@ -2,7 +2,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { pino } from 'pino';
+import protobuf from 'protobufjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../src/domain/json.ts';
 import type { ModelCall, ModelRoute } from '../../src/domain/model.ts';
@@ -452,6 +454,48 @@ describe('spans of an agent that asks models elsewhere', () => {
     expect(one.ends).toEqual([]);
     await send(request(chatSpan('0b')));
     expect(one.ends).toEqual(['budget_exhausted: The budget of 240 tokens is used up (240).']);
+  });
+
+  it.each([false, true])('come in protobuf as well, packed: %s', async (packed) => {
+    const one = await session();
+    // More than the gateway reads, as exporters send it.
+    const { root } = protobuf.parse(`syntax = "proto3";
+      message Request { repeated ResourceSpans resource_spans = 1; }
+      message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+      message Resource { repeated KeyValue attributes = 1; }
+      message ScopeSpans { Scope scope = 1; repeated Span spans = 2; string schema_url = 3; }
+      message Scope { string name = 1; }
+      message Span {
+        bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+        fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; Status status = 15;
+      }
+      message Status { int32 code = 3; }
+      message KeyValue { string key = 1; AnyValue value = 2; }
+      message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; ArrayValue array_value = 5; } }
+      message ArrayValue { repeated AnyValue values = 1; }`);
+    const sent = {
+      ...{ traceId: Buffer.from('0102030405060708090a0b0c0d0e0f10', 'hex'), spanId: Buffer.from('0a0b0c0d0e0f0102', 'hex'), name: 'chat tiny', kind: 3 },
+      ...{ startTimeUnixNano: 1_000_000_000, endTimeUnixNano: 1_250_000_000, status: { code: 1 } },
+      attributes: [
+        attribute('gen_ai.operation.name', { stringValue: 'chat' }),
+        attribute('gen_ai.request.model', { stringValue: 'tiny' }),
+        attribute('gen_ai.response.finish_reasons', { arrayValue: { values: [{ stringValue: 'stop' }] } }),
+        attribute('gen_ai.usage.input_tokens', { intValue: 100 }),
+        attribute('gen_ai.usage.output_tokens', { intValue: 20 }),
+      ],
+    };
+    const resource = { attributes: [attribute('service.name', { stringValue: 'agent' })] };
+    const type = root.lookupType('Request');
+    const bytes = type.encode(type.fromObject({ resourceSpans: [{ resource, scopeSpans: [{ scope: { name: 'x' }, spans: [sent] }] }] })).finish();
+    const response = await fetch(`${gateway.url}/v1/traces`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${one.token}`, 'content-type': 'application/x-protobuf', ...(packed && { 'content-encoding': 'gzip' }) },
+      body: packed ? gzipSync(bytes) : Buffer.from(bytes),
+    });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+    expect(one.calls).toMatchObject([
+      { id: 'otlp-0102030405060708090a0b0c0d0e0f10-0a0b0c0d0e0f0102', model: 'tiny', usage: { input: 100, output: 20 }, latencyMs: 250 },
+    ]);
   });
 
   it('do not count where calls went through the gateway', async () => {
