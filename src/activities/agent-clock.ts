@@ -14,6 +14,11 @@ export class AgentClock {
     this.onOver = onOver;
   }
 
+  /** What was used so far, milliseconds. */
+  get used(): number {
+    return this.usedMs + (this.since === null ? 0 : performance.now() - this.since);
+  }
+
   /** The clock stands still until as many releases have come. */
   hold(): void {
     this.holds++;

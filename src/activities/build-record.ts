@@ -3,11 +3,12 @@ import type { ServiceAccess } from '../domain/agent.ts';
 import type { Operation } from '../domain/operation.ts';
 import type { Effect } from '../domain/effect.ts';
 import { type DrawnRule, type InjectedFault, NO_FAULTS, targetText } from '../domain/fault.ts';
-import type { Message, TrialRecord } from '../domain/record.ts';
+import type { HandOver, Message, TrialRecord } from '../domain/record.ts';
+import { isObject } from '../domain/text/bounded.ts';
 import type { Environment } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
 import { EVERY_DISPATCH, type LedgerRow, type World } from '../environments/world.ts';
-import type { GradeRequest, OperationNote } from './contract.ts';
+import type { GradeRequest, HandedOver, OperationNote } from './contract.ts';
 
 /** What a record is made of beside the world. */
 export interface RecordParts {
@@ -51,6 +52,7 @@ export async function buildRecord(
     tables: observed.tables,
     referenceEffects,
     ...(access.length > 0 && { ownAccess: { services: access, ...(access.includes('sql') && { unexplained: await world.unexplained() }) } }),
+    ...(request.handOvers && { handOvers: request.handOvers.map((handed) => handOverOf(handed, rows)) }),
     ...(request.beyondBudget !== undefined && { beyondBudget: request.beyondBudget }),
     problem: request.problem,
     faults: {
@@ -60,6 +62,12 @@ export async function buildRecord(
       runtime: runtimeOf(environment),
     },
   };
+}
+
+function handOverOf({ operation, to, turn }: HandedOver, rows: ReadonlyMap<string, LedgerRow>): HandOver {
+  const row = rows.get(operation);
+  const text = isObject(row?.args) ? row.args['text'] : undefined;
+  return { operation, from: row?.actor ?? '', to, text: typeof text === 'string' ? text : '', turn };
 }
 
 /** How it stands: what became of a call that was told to wait counts. */

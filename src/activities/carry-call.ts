@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { CallResult } from '../environments/agent.ts';
 import type { World } from '../environments/world.ts';
 import { callId, operateUpdate } from '../workflows/messages.ts';
+import type { Actor } from './check-call.ts';
 import type { CallOutcome, WorldAttempt } from './contract.ts';
 import { checkCallUnder } from './fault-edge.ts';
 import type { TrialContext } from './trial-context.ts';
@@ -21,7 +22,7 @@ export interface CallName {
 
 /** Where names are kept, so that they outlive this worker. */
 export interface CallNames {
-  /** How many calls earlier workers have taken. */
+  /** How many calls earlier workers, or members of a team, have made. */
   readonly calls: number;
   /** Operation by name. */
   readonly operations: ReadonlyMap<string, string>;
@@ -38,13 +39,14 @@ export function callCarrier(
   trial: Pick<WorkflowHandle, 'startUpdate'>,
   { attempt }: Pick<WorldAttempt, 'attempt'>,
   names: CallNames = { calls: 0, operations: new Map(), note: async () => {} },
+  actor: Actor | null = null,
 ): CarryCall {
   let { calls } = names;
   const operations = new Map(names.operations);
   let before: Promise<unknown> = Promise.resolve();
 
   const accepted = async (id: string, tool: string, args: unknown, idempotencyKey: string | null) => {
-    const { proposal, call } = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey });
+    const { proposal, call } = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey, ...(actor && { actor }) });
     await ledger.propose(proposal);
     return trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' });
   };

@@ -26,6 +26,8 @@ export interface Actor {
   readonly permission: PermissionContext;
   /** Why it may call nothing any more; null: it may. */
   readonly standing: () => OperationProblem | null;
+  /** A valid hand-over is about to be sent: why it may not be; null: it is, and the member's part ends with it. */
+  readonly handsOver: (to: string) => OperationProblem | null;
 }
 
 /** A call as it came. */
@@ -69,7 +71,11 @@ export function checkCall(environment: Environment, permission: PermissionContex
   const reason =
     refusalOf(environment, permission, tool, args as JsonObject) ?? (actor ? refusalOf(environment, actor.permission, tool, args as JsonObject) : null);
   if (reason) return { ...proposal, refusal: { state: 'denied', problem: reason } };
-  const approval = approvalNeed(environment, permission, tool, args);
+  if (actor && tool.builtin === 'hand_over') {
+    const refused = actor.handsOver(String((args as JsonObject)['to']));
+    if (refused) return { ...proposal, refusal: { state: 'denied', problem: refused } };
+  }
+  const approval = approvalNeed(environment, permission, tool, args) ?? (actor ? approvalNeed(environment, actor.permission, tool, args) : null);
   return { ...proposal, idempotencyKey: key, refusal: null, ...(approval && { approval }) };
 }
 
@@ -110,7 +116,7 @@ export function permittedTools(
 }
 
 /** Why a tool is not permitted, whatever its arguments. */
-function standingRefusal(environment: Environment, permission: PermissionContext, tool: string): string | null {
+export function standingRefusal(environment: Environment, permission: PermissionContext, tool: string): string | null {
   const role = environment.permissions?.roles[permission.role];
   if (environment.permissions && !role) return `The role "${permission.role}" has no permissions.`;
   if (role && role.tools !== '*' && !role.tools.includes(tool)) return `The role "${permission.role}" may not call ${tool}.`;

@@ -23,7 +23,9 @@ export interface WorldAttempt extends AttemptRef {
 export interface AttemptPlan {
   /** The trial already has its result: an earlier run of the workflow recorded it. */
   readonly done: TrialSummary | null;
-  readonly agent: 'script' | 'module' | 'command' | 'http' | 'model';
+  readonly agent: 'script' | 'module' | 'command' | 'http' | 'model' | 'team';
+  /** Of a team: the member to whom the user speaks first. */
+  readonly start?: string;
   readonly tools: { readonly [name: string]: ToolPlan };
   readonly budget: { readonly calls: number; readonly wallMs: number; readonly turns: number };
   readonly keep: 'never' | 'failed' | 'always';
@@ -202,9 +204,35 @@ export interface ConversationEnd {
   readonly problem: OperationProblem | null;
   /** Calls that were asked for beyond the budget before the end; none was sent. Absent: none. */
   readonly beyondBudget?: number;
+  /** What a member of a team has used of its own time, real milliseconds. Absent where the agent is no team. */
+  readonly usedMs?: number;
+  /** A member has given the conversation to another: the trial goes on with that one. */
+  readonly handOver?: HandedOver & { readonly heard: number };
+}
+
+/** A call by which a member of a team has handed over. The text lies in the ledger. */
+export interface HandedOver {
+  readonly operation: string;
+  readonly to: string;
+  /** Number of the user's message that was being dealt with. */
+  readonly turn: number;
+}
+
+/** One member's part of a conversation: from the message that it gets until it has handed over, or the conversation has ended. */
+export interface MemberPart {
+  readonly member: string;
+  /** The call by which it was handed the conversation; null: the user speaks to it first. */
+  readonly by: string | null;
+  /** Messages of the user that were heard before. */
+  readonly heard: number;
+  /** Calls that were made before, and the agents' own time that was used, real milliseconds. */
+  readonly calls: number;
+  readonly usedMs: number;
 }
 
 export interface GradeRequest extends WorldAttempt {
+  /** Absent where the agent is no team. */
+  readonly handOvers?: readonly HandedOver[];
   readonly beyondBudget?: number;
   readonly ending: Ending;
   readonly problem: OperationProblem | null;
@@ -243,7 +271,7 @@ export interface TrialActivities extends ModelActivities {
   /** Lets a scripted user hear and answer. Idempotent by turn. */
   answerUser(request: UserRequest): Promise<UserMove>;
   /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */
-  converse(request: WorldAttempt): Promise<ConversationEnd>;
+  converse(request: WorldAttempt & { readonly part?: MemberPart }): Promise<ConversationEnd>;
   /** Runs a proposed call. Never retried by Temporal. */
   operate(request: OperateCall): Promise<OperateResult>;
   /**

@@ -6,10 +6,10 @@ import type { World } from '../environments/world.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { ModelClient } from '../models/client.ts';
 import { awaitDecision } from './await-decision.ts';
-import { callCarrier } from './carry-call.ts';
+import { type CallName, callCarrier } from './carry-call.ts';
 import { permittedTools } from './check-call.ts';
 import { programTurns } from './command-agent/turns.ts';
-import type { ConversationEnd, WorldAttempt } from './contract.ts';
+import type { ConversationEnd, MemberPart, WorldAttempt } from './contract.ts';
 import { interruption, passing } from './failures.ts';
 import { leftConversation } from './resume-conversation.ts';
 import { askingModels } from './module-agent/asking-models.ts';
@@ -17,6 +17,7 @@ import { runGatewayAgent } from './gateway-agent/conversation.ts';
 import { headersOf } from './http-agent/headers.ts';
 import { httpTurns } from './http-agent/turns.ts';
 import { instructionsOf } from './instructions.ts';
+import { Part } from './member-part.ts';
 import { modelAccount } from './model-account.ts';
 import { modelVariables } from './model-variables.ts';
 import { runModuleAgent } from './module-agent/host.ts';
@@ -44,42 +45,50 @@ export async function converse(
   { workflows, environmentOf, gateway, models }: ConverseOptions,
   context: TrialContext,
   world: World,
-  at: WorldAttempt,
+  at: WorldAttempt & { readonly part?: MemberPart },
 ): Promise<ConversationEnd> {
-  const { agent, kase, environment } = context;
+  const { kase, environment } = context;
+  const part = at.part ? await Part.begin(context, world, at.part) : null;
+  // Of a team, each goes by its name there.
+  const agent = part ? { ...part.member.agent, name: part.member.name } : context.agent;
   const { workflowExecution } = activityInfo();
   const trial = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
-  // Only an agent that lives elsewhere, and is asked for its answer, outlives our worker.
-  const left = agent.kind === 'http' && activityInfo().attempt > 1 ? await leftConversation(services.store, world, at) : null;
+  // Only an agent that lives elsewhere, and is asked for its answer, outlives our worker; one of a team does not.
+  const left = agent.kind === 'http' && !part && activityInfo().attempt > 1 ? await leftConversation(services.store, world, at) : null;
   const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
-  const carry = callCarrier(context, world, trial, at, {
-    calls: left?.calls ?? 0,
+  const names = {
+    calls: at.part?.calls ?? left?.calls ?? 0,
     operations: new Map(left?.named.map(({ id, operation }) => [id, operation])),
-    note: ({ id, digest }, operation) => services.store.putGatewayCall(at.trial, at.attempt, { id, digest, operation }),
-  });
+    note: ({ id, digest }: CallName, operation: string) => services.store.putGatewayCall(at.trial, at.attempt, { id, digest, operation }),
+  };
+  const carried = callCarrier(context, world, trial, at, names, part?.actor ?? null);
+  const carry = part?.carries(carried) ?? carried;
+  const user = userSide(context, services.store, trial, at, { asked: at.part?.heard ?? left?.turn.asked ?? 0, actor: part?.member.name ?? null });
+  const budget = part?.left(kase.budget) ?? kase.budget;
   const over = new AbortController();
   const common = {
     decided: awaitDecision(services.store, at, over.signal),
-    instructions: instructionsOf(context),
-    user: userSide(context, services.store, trial, at, left?.turn.asked),
+    instructions: instructionsOf(context, part?.permission),
+    user: part?.hears(user) ?? user,
     signal: cancellationSignal(),
   };
   const throughGateway = {
     ...common,
     gateway,
-    tools: permittedTools(environment, kase.permission),
-    budget: kase.budget,
+    tools: part?.tools(context) ?? permittedTools(environment, kase.permission),
+    budget,
     at,
     carry,
     late: (detail: string) => world.ledger.late({ source: 'door', operation: null, detail }),
   };
   const modelsOf = async (routes: readonly ModelRoute[] = [], secrets: { readonly [name: string]: string }) => {
-    const account = await modelAccount(services, context, at, { routes, secrets: { ...environmentOf(routes.flatMap(({ key }) => key ?? [])), ...secrets } });
+    const known = { ...environmentOf(routes.flatMap(({ key }) => key ?? [])), ...secrets };
+    const account = await modelAccount(services, context, at, { routes, secrets: known, member: part?.member.name ?? null });
     return { account, client: models };
   };
   const ownAccess = (access: readonly ServiceAccess[] = []) => worldAccess(services.addresses, environment.environment, world, access);
 
-  try {
+  const run = async (): Promise<ConversationEnd> => {
     switch (agent.kind) {
       case 'module': {
         const own = await ownAccess(agent.access);
@@ -95,8 +104,8 @@ export async function converse(
             parameters: agent.parameters,
             services: own,
             env: { ...env, ...modelVariables(door, agent.providerVariables ?? false) },
-            tools: environment.toolSchemas,
-            wallMs: kase.budget.wallMs,
+            tools: part?.tools(context) ?? environment.toolSchemas,
+            wallMs: budget.wallMs,
             call: carry,
           }),
         );
@@ -115,17 +124,27 @@ export async function converse(
           left: left && { status: left.turn.status, before: { calls: left.calls, names: left.named } },
           note: (turn: OpenTurn | null) => services.store.setOpenTurn(at.trial, at.attempt, turn),
         };
-        return await runGatewayAgent({ ...throughGateway, agent, models: asking, lasting }, httpTurns({ agent, headers, services: own }));
+        return await runGatewayAgent({ ...throughGateway, agent, models: asking, ...(!part && { lasting }) }, httpTurns({ agent, headers, services: own }));
       }
       default:
         throw new Error(`agent ${agent.name} has no code of its own`);
     }
+  };
+
+  try {
+    const end = await run();
+    return part?.ends(end) ?? withoutUse(end);
   } catch (error) {
     if (error instanceof ConversationOver) return error.end;
     const failure = cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
-    throw agent.kind === 'http' && (await services.store.openTurn(at.trial, at.attempt)) ? passing(failure) : failure;
+    throw agent.kind === 'http' && !part && (await services.store.openTurn(at.trial, at.attempt)) ? passing(failure) : failure;
   } finally {
     clearInterval(beat);
     over.abort();
   }
+}
+
+/** Time that was used is of interest where another member goes on. */
+function withoutUse({ usedMs: _usedMs, ...end }: ConversationEnd): ConversationEnd {
+  return end;
 }

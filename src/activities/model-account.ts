@@ -8,18 +8,25 @@ import type { TrialContext } from './trial-context.ts';
 /** Longest text of a message that is kept, in UTF-16 units. */
 const MAX_TEXT = 100_000;
 
+export interface AccountOf {
+  readonly routes: readonly ModelRoute[];
+  readonly secrets: { readonly [name: string]: string };
+  /** Who of a team; null: the agent is no team. */
+  readonly member?: string | null;
+}
+
 /** Counts and keeps the model calls of an attempt's agent that asks models itself. `secrets`: what it knows, by name; none of it is kept. */
 export async function modelAccount(
   { store, now }: Pick<ActivityServices, 'store' | 'now'>,
   { kase, batch }: Pick<TrialContext, 'kase' | 'batch'>,
   { trial, attempt }: AttemptRef,
-  { routes, secrets }: { readonly routes: readonly ModelRoute[]; readonly secrets: { readonly [name: string]: string } },
+  { routes, secrets, member = null }: AccountOf,
 ): Promise<ModelAccount> {
   const calls = await store.modelCalls(trial, attempt);
   // An agent elsewhere outlives the worker that it began with.
   const messages = calls.length === 0 ? [] : await store.conversation(trial, attempt);
   return new ModelAccount({
-    agent: null,
+    agent: member,
     routes,
     budget: narrowest([kase.budget]),
     redaction: { secrets, addresses: batch.options.addresses ?? 'keep', maxText: MAX_TEXT },

@@ -4,10 +4,10 @@ import type { DrawnRule } from '../domain/fault.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
-import type { LoadedEnvironment, World } from '../environments/world.ts';
+import type { LedgerRow, LoadedEnvironment, World } from '../environments/world.ts';
 import { boundOf } from './approvals.ts';
 import { carryOut, problemOf } from './carry-out.ts';
-import { accepted, withKey } from './check-call.ts';
+import { accepted, standingRefusal, withKey } from './check-call.ts';
 import type { OperateResult } from './contract.ts';
 import { afterCall, beforeCall, bendOf, type HitCall, refuse, replyNeverComes } from './inject.ts';
 import { foundIn, runRuntimeCall } from './runtime-calls.ts';
@@ -17,6 +17,8 @@ export interface OperateRequest {
   readonly world: World;
   readonly environment: LoadedEnvironment;
   readonly permission: Case['permission'];
+  /** Of a team: what each member may. Absent where the agent is no team. */
+  readonly members?: { readonly [member: string]: Case['permission'] };
   readonly operation: string;
   readonly tool: string;
   /** How-manieth dispatch of this operation; late writes of an earlier one are refused. */
@@ -43,12 +45,13 @@ export const WITHOUT_FAULTS = { scheduled: false, rules: [], hits: [], position:
  * @throws {ToolFailure} when the call is known to have had no effect. @throws {CompleteAsyncError} when the schedule lets it time out. Anything else that is thrown
  * leaves the outcome open.
  */
-export async function operate(services: ActivityServices, request: OperateRequest): Promise<Pick<OperateResult, 'found'>> {
-  const { world, environment, operation, dispatch } = request;
-  const tool = environment.environment.tools.find((candidate) => candidate.name === request.tool);
+export async function operate(services: ActivityServices, asked: OperateRequest): Promise<Pick<OperateResult, 'found'>> {
+  const { world, environment, operation, dispatch } = asked;
+  const tool = environment.environment.tools.find((candidate) => candidate.name === asked.tool);
   const row = await world.ledger.read(operation);
   if (!tool || !row)
-    throw ApplicationFailure.nonRetryable(`operation ${operation} (${request.tool}) is not in the ledger of world ${world.ref.id}`, 'LedgerMissing');
+    throw ApplicationFailure.nonRetryable(`operation ${operation} (${asked.tool}) is not in the ledger of world ${world.ref.id}`, 'LedgerMissing');
+  const request = { ...asked, permission: (row.actor === undefined ? undefined : asked.members?.[row.actor]) ?? asked.permission };
   const call = hitCall(request, { tool, idempotencyKey: row.idempotencyKey });
   // A dispatch that is repeated after its reply was lost must not act again.
   if (row.state === 'committed') {
@@ -63,12 +66,19 @@ export async function operate(services: ActivityServices, request: OperateReques
   let found: Pick<OperateResult, 'found'> = {};
   await withTries(call, dispatch, async (attempt) => {
     await refuse(call, attempt);
-    if (tool.builtin) found = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, ended: request.ended });
-    else await carryOut(services, request, tool, args, { bend: await bendOf(call), bound });
+    if (tool.builtin) {
+      const sees = (other: LedgerRow) => row.actor === other.actor || maySee(request, other.tool);
+      found = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, ended: request.ended, sees });
+    } else await carryOut(services, request, tool, args, { bend: await bendOf(call), bound });
   });
   services.failpoint('committed_before_reply');
   await afterCall(call);
   return found;
+}
+
+/** Whether a member of a team is told of another's operation: of a tool that it may call itself. A permission of one is no permission of another. */
+function maySee({ environment: { environment }, permission }: OperateRequest, tool: string): boolean {
+  return standingRefusal(environment, permission, tool) === null;
 }
 
 /** A call with what the schedule does to it. */

@@ -42,6 +42,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
   return {
     done: null,
     agent: kindOf(agent),
+    ...(agent.kind === 'team' && { start: agent.start }),
     ...(agent.kind === 'model' && { model: modelPlanOf(kase, agent) }),
     tools,
     budget: kase.budget,

@@ -14,6 +14,7 @@ export function solutionOf({ agent, kase }: Pick<TrialContext, 'agent' | 'kase'>
     case 'command':
     case 'http':
     case 'model':
+    case 'team':
       throw new Error(`agent ${agent.name} is a ${agent.kind} and has no script`);
   }
 }

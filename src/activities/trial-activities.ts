@@ -1,3 +1,5 @@
+import { type AgentSpec, memberPermission } from '../domain/agent.ts';
+import type { PermissionContext } from '../domain/case.ts';
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
 import type { TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
@@ -109,7 +111,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     },
 
     async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null }) {
-      const { environment, kase, rules } = await contexts.get(trial);
+      const { environment, kase, rules, agent } = await contexts.get(trial);
       const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
         const world = await worlds.open(ref);
@@ -119,6 +121,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         const found = await bounded((signal) =>
           operate(services, {
             ...{ world, environment, permission: kase.permission, operation, tool, dispatch, signal },
+            ...(agent.kind === 'team' && { members: membersOf(agent, kase.permission) }),
             ...{ rules, scheduled: rules.length > 0, hits: faults, position, ended, approved },
           }),
         );
@@ -219,6 +222,10 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const verdict = gradeInTime(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
   return gradeOf(verdict);
+}
+
+function membersOf({ members }: Extract<AgentSpec, { kind: 'team' }>, ofCase: PermissionContext): { readonly [member: string]: PermissionContext } {
+  return Object.fromEntries(members.map((member) => [member.name, memberPermission(member, ofCase)]));
 }
 
 /** Plan of a trial that has its result. */

@@ -3,6 +3,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
 import type { DrawnRule } from '../domain/fault.ts';
 import { offeredBy } from '../environments/runtime-tools.ts';
+import { withHandOver } from '../environments/team-tool.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import type { BatchRow, TrialRow } from '../store/store.ts';
 import { drawRules } from '../suite/draw.ts';
@@ -14,7 +15,7 @@ export interface TrialContext {
   readonly batch: BatchRow;
   readonly kase: Case;
   readonly agent: AgentSpec;
-  /** As the case offers it: see `offeredBy`. */
+  /** As the case offers it: see `offeredBy`; to a team, with its hand-over. */
   readonly environment: LoadedEnvironment;
   /** As the pack has it; of which worlds are made. */
   readonly pack: LoadedEnvironment;
@@ -65,6 +66,9 @@ export class TrialContexts {
     if (trial.scheduleHash !== null && !schedule)
       throw ApplicationFailure.nonRetryable(`the fault schedule of trial ${id} is not in the store`, 'TrialMissing');
     const rules = schedule ? drawRules(schedule.schedule, { seed: batch.seed, caseId: trial.caseId, repetition: trial.repetition }) : [];
-    return { trial, batch, kase: kase.kase, agent: agent.spec, environment: offeredBy(environment, kase.kase), pack: environment, rules };
+    const { spec } = agent;
+    const offered = offeredBy(environment, kase.kase);
+    const met = spec.kind === 'team' ? withHandOver(offered, spec.tool, spec.members) : offered;
+    return { trial, batch, kase: kase.kase, agent: spec, environment: met, pack: environment, rules };
   }
 }

@@ -24,6 +24,8 @@ export interface UserMessage {
   /** Number of the user's message, from 1. Answers to questions count. */
   readonly turn: number;
   readonly text: string;
+  /** The member of a team that has handed the conversation over with this text; absent: the user says it. */
+  readonly from?: string;
 }
 
 /** The trial's workflow has ended the conversation, for a reason that is none of the agent's program: whoever runs the agent stops it. */
@@ -49,7 +51,7 @@ export function userSide(
   store: Pick<Store, 'addMessage' | 'messages'>,
   trial: Pick<WorkflowHandle, 'executeUpdate'>,
   { trial: id, attempt }: AttemptRef,
-  askedBefore = 0,
+  { asked: askedBefore = 0, actor = null }: { readonly asked?: number; readonly actor?: string | null } = {},
 ): UserSide {
   const messages = () => store.messages(id, attempt);
   let asked = askedBefore;
@@ -81,7 +83,7 @@ export function userSide(
     async tell(text, data) {
       // Questions by a tool count as turns, which the host has not seen.
       const turn = (await messages()).findLast(({ from }) => from === 'user')?.turn ?? 1;
-      await store.addMessage(id, attempt, { turn, from: 'agent', text, data });
+      await store.addMessage(id, attempt, { turn, from: 'agent', text, data, ...(actor !== null && { actor }) });
     },
     messages,
   };

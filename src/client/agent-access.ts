@@ -1,3 +1,4 @@
+import { partsOf } from '../domain/agent.ts';
 import type { LoadedAgent } from '../suite/suite.ts';
 import type { BatchOptions } from '../store/store.ts';
 
@@ -20,7 +21,7 @@ export class AgentAccessError extends Error {
  * @throws {AgentAccessError}
  */
 export function requireAccess(agents: readonly LoadedAgent[], isolation: BatchOptions['isolation']): void {
-  for (const { spec } of agents) {
+  for (const spec of agents.flatMap((agent) => partsOf(agent.spec))) {
     if (isolation === 'schema' && 'access' in spec && spec.access?.includes('sql')) {
       throw new AgentAccessError(spec.name, `agent ${spec.name} has SQL of its own (access: sql), which needs --isolation database or container`);
     }

@@ -1,4 +1,5 @@
 import { customAlphabet } from 'nanoid';
+import { partsOf } from '../domain/agent.ts';
 import { NO_FAULTS } from '../domain/fault.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { sourceOfAgent } from '../suite/agent-file.ts';
@@ -79,9 +80,10 @@ async function sourcesOf({ suite, environment, trials }: PlanRequest): Promise<B
     ['environment', environment.source.file],
   ]);
   for (const { agent } of trials) {
-    const { spec } = agent;
-    const file = spec.kind === 'module' ? spec.file : spec.kind === 'command' ? spec.folder : sourceOfAgent(agent)?.file;
-    if (file !== undefined) files.set(`agent ${agent.spec.name}`, file);
+    for (const spec of partsOf(agent.spec)) {
+      const file = spec.kind === 'module' ? spec.file : spec.kind === 'command' ? spec.folder : spec === agent.spec ? sourceOfAgent(agent)?.file : undefined;
+      if (file !== undefined) files.set(`agent ${spec.name}`, file);
+    }
   }
   const env = gitVariables();
   const states = await Promise.all([...files].map(async ([what, file]) => [what, await gitState(file, env)] as const));

@@ -1,11 +1,11 @@
 import type { JsonObject } from './json.ts';
-import type { Solution } from './case.ts';
+import type { PermissionContext, Solution } from './case.ts';
 import type { ModelRoute, Money } from './model.ts';
 
 /**
  * An agent as a batch knows it. `reference` plays the case's own solution; `do-nothing` answers and calls nothing;
  * `script` plays fixed steps; `module` is a TypeScript file's default export, run in a child process; `command` is a program of its own and `http` a server somewhere, both of which act through the gateway;
- * `model` is a prompt with a model, which trialbed itself asks.
+ * `model` is a prompt with a model, which trialbed itself asks; `team` is several of these, who hand over to each other.
  */
 export type AgentSpec = { readonly name: string; readonly version: string } & (
   | { readonly kind: 'reference' }
@@ -72,7 +72,40 @@ export type AgentSpec = { readonly name: string; readonly version: string } & (
       /** Ways to models that it may ask through the gateway. Absent: none. */
       readonly routes?: readonly ModelRoute[];
     }
+  | {
+      readonly kind: 'team';
+      /** The member to whom the user speaks first. */
+      readonly start: string;
+      /** Name of the tool by which a member hands over. */
+      readonly tool: string;
+      readonly members: readonly TeamMember[];
+    }
 );
+
+/** One of several agents in a trial, who give the conversation to each other. */
+export interface TeamMember {
+  readonly name: string;
+  /** What it is for, as the others are told. */
+  readonly does: string;
+  readonly agent: MemberSpec;
+  /** Its own permission context. What is not named is as the case has it; a call needs the case's permission as well. */
+  readonly permission: Partial<Pick<PermissionContext, 'user' | 'role' | 'attributes' | 'tools'>>;
+  /** Members to whom it may hand over. */
+  readonly handsTo: readonly string[];
+}
+
+/** Kinds of agents that can be members: those that act from outside of the workflow. */
+export type MemberSpec = Extract<AgentSpec, { readonly kind: 'module' | 'command' | 'http' }>;
+
+/** An agent and, of a team, its members: whatever has files, access or variables of its own. */
+export function partsOf(spec: AgentSpec): readonly AgentSpec[] {
+  return spec.kind === 'team' ? [spec, ...spec.members.map(({ agent }) => agent)] : [spec];
+}
+
+/** What a member may, where the case permits it too. */
+export function memberPermission({ permission }: TeamMember, ofCase: PermissionContext): PermissionContext {
+  return { ...ofCase, ...permission, attributes: { ...ofCase.attributes, ...permission.attributes } };
+}
 
 /** Milliseconds. */
 export interface HttpAgentTimeouts {

@@ -56,6 +56,8 @@ export interface UserMessage {
   /** From 1. */
   readonly turn: number;
   readonly text: string;
+  /** The member of a team that has handed the conversation over with this text; absent: the user says it. */
+  readonly from?: string;
 }
 
 export interface AgentReply {

@@ -177,7 +177,7 @@ export interface ToolDefinition<I extends z.ZodType, R extends z.ZodType> {
   /** Set by the harness alone, for tools of the environment's tool server: their arguments as the server has them. */
   readonly served?: JsonObject;
   /** Set by the harness alone, for the tools of the production runtime. */
-  readonly builtin?: 'lookup' | 'wait' | 'ask';
+  readonly builtin?: 'lookup' | 'wait' | 'ask' | 'hand_over';
   /** Start-to-close, milliseconds; default 60,000. In a trial a time-out that no fault injected is the harness's trouble, so it is generous. */
   readonly timeoutMs?: number;
   readonly run: (args: z.output<I>, context: ToolContext) => Promise<z.input<R>>;

@@ -11,6 +11,7 @@ import { codeFile, isFile, kindOf } from './places.ts';
 import { routeOf } from './route-file.ts';
 import { type LoadedAgent, type Suite, SuiteFileError } from './suite.ts';
 import { type AgentFile, agentSchema } from './suite-schema.ts';
+import { teamOf } from './team-file.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
 /** Agents that every suite has. */
@@ -78,6 +79,10 @@ async function agentOf(source: YamlFile): Promise<LoadedAgent> {
       return moduleAgent(source, written, name, version);
     case 'command':
       return commandAgent(source, written, name, version);
+    case 'team': {
+      const team = await teamOf(source, written, { name, version }, async (file) => (await readAgent(file)).spec);
+      return withFiles(source, team, 'members', 'the folder of a member');
+    }
     case 'model':
       return modelAgent(source, written, name, version);
     case 'http': {

@@ -19,6 +19,10 @@ export async function agentHash(spec: AgentSpec): Promise<string | null> {
       const contents = await agentContents(folder);
       return contents === null ? null : contentHash({ ...rest, contents });
     }
+    case 'team': {
+      const hashes = await Promise.all(spec.members.map(({ agent }) => agentHash(agent)));
+      return hashes.includes(null) ? null : contentHash({ ...spec, members: spec.members.map((member, index) => ({ ...member, agent: hashes[index] })) });
+    }
     default:
       return contentHash(spec);
   }

@@ -1,3 +1,4 @@
+import type { AgentSpec } from '../domain/agent.ts';
 import type { Case, Constraint, EffectPattern } from '../domain/case.ts';
 import { sourceOfAgent } from './agent-file.ts';
 import { sourceOf } from './case-file.ts';
@@ -28,11 +29,26 @@ export function checkAgainst(suite: Pick<Suite, 'cases'>, facts: EnvironmentFact
   return suite.cases.flatMap((loaded) => checkCase(loaded, facts));
 }
 
-/** The same of an agent, if it is a script: its steps. */
+/** The same of an agent: of a script its steps, of a team its members' permissions. */
 export function checkAgentAgainst(agent: LoadedAgent, facts: EnvironmentFacts): readonly FileProblem[] {
   const source = sourceOfAgent(agent);
+  if (source !== null && agent.spec.kind === 'team') return inOrder(teamProblems(source, agent.spec, facts));
   if (source === null || agent.spec.kind !== 'script') return [];
   return inOrder(stepProblems(source, ['steps'], agent.spec.solution.steps, facts.environment.tools));
+}
+
+function teamProblems(source: YamlFile, team: Extract<AgentSpec, { kind: 'team' }>, { environment }: EnvironmentFacts): readonly FileProblem[] {
+  const roles = environment.permissions?.roles;
+  const taken = environment.tools.some(({ name }) => name === team.tool);
+  return [
+    ...(taken ? [problemAt(source, ['tool'], `the environment has a tool ${team.tool} already; give the team's another name`)] : []),
+    ...team.members.flatMap(({ name, permission: { role, tools = [] } }) => {
+      const at: Path = ['members', name, 'user'];
+      const unknown =
+        role === undefined || roles === undefined || Object.hasOwn(roles, role) ? [] : [unknownName(source, [...at, 'role'], 'role', role, Object.keys(roles))];
+      return [...unknown, ...tools.flatMap((tool, index) => toolProblems(source, [...at, 'tools', index], tool, environment.tools))];
+    }),
+  ];
 }
 
 function checkCase(loaded: LoadedCase, facts: EnvironmentFacts): readonly FileProblem[] {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ServiceAccess } from '../domain/agent.ts';
 import { approver, budget, solutionKeys, user } from './case-schema.ts';
 import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
+import { teamAgentSchema } from './team-schema.ts';
 import { routeSchema } from './route-schema.ts';
 import { duration, instant, jsonObject, money, text, zone } from './values.ts';
 
@@ -159,6 +160,7 @@ export const agentSchema = z.discriminatedUnion('kind', [
     route,
   }),
   modelAgentSchema,
+  teamAgentSchema,
   z.strictObject({
     ...agentNames,
     kind: z.literal('do-nothing').meta({ description: 'Answers, and calls nothing.' }),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchQueue } from '../workflows/messages.ts';
+import { partsOf } from '../domain/agent.ts';
 import type { BatchRow } from '../store/store.ts';
 import { agentHash } from '../suite/agent-hash.ts';
 import type { Config } from './config.ts';
@@ -106,7 +107,7 @@ async function differenceOf(root: Root, batch: BatchRow): Promise<string | null>
   for (const hash of hashes) {
     const agent = await root.store.agentDocument(hash);
     // Others have no files of their own.
-    const hasFiles = agent?.spec.kind === 'module' || agent?.spec.kind === 'command';
+    const hasFiles = agent && partsOf(agent.spec).some(({ kind }) => kind === 'module' || kind === 'command');
     if (hasFiles && (await agentHash(agent.spec)) !== hash) return `agent ${agent.spec.name} has changed`;
   }
   return null;

@@ -22,6 +22,7 @@ import { detailsText } from './details.ts';
 import { dispatchCall } from './dispatch.ts';
 import { Decisions } from './decisions.ts';
 import { Door } from './door.ts';
+import { playTeam, type TeamEnd } from './team.ts';
 import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
 import { conversationQueue, hearUpdate, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
@@ -148,7 +149,7 @@ class TrialRun {
     this.decisions.open(null, null);
     const startedAt = Date.now();
     let ending: Ending = 'infra_error';
-    let end: ConversationEnd | null = null;
+    let end: (ConversationEnd & Partial<TeamEnd>) | null = null;
     let problem: ConversationEnd['problem'] = null;
     let grade: GradeResult | null = null;
     let snapshot: string | null = null;
@@ -190,6 +191,7 @@ class TrialRun {
               problem: end.problem,
               operations: door.notes,
               ...(beyondBudget > 0 && { beyondBudget }),
+              ...(end.handOvers && { handOvers: end.handOvers }),
             });
             if (plan?.keep === 'always' || (plan?.keep === 'failed' && grade.pass !== 'pass')) {
               // What is kept for a closer look decides nothing.
@@ -225,7 +227,7 @@ class TrialRun {
     });
   }
 
-  private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+  private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd & Partial<TeamEnd>> {
     const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => short.answerUser({ ...at, ...request }) }) : null;
     this.dialogue = dialogue;
     const { approver } = plan;
@@ -245,7 +247,7 @@ class TrialRun {
     this.decisions.open(gate ?? null, door);
     const end = await act(door, dialogue, plan, at);
     if (door.broken) throw door.broken;
-    return dialogue?.over ?? end;
+    return dialogue?.over ? { ...end, ...dialogue.over } : end;
   }
 
   private async enter(phase: TrialPhase): Promise<void> {
@@ -263,9 +265,10 @@ class TrialRun {
   }
 }
 
-function act(door: Door, dialogue: Dialogue | null, plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+function act(door: Door, dialogue: Dialogue | null, plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd & Partial<TeamEnd>> {
   const { agent, model } = plan;
   if (model) return playModel(door, dialogue, { ...plan, model, graceMs: graceMs(plan) }, at);
+  if (plan.start !== undefined) return playTeam(door, plan.start, (part) => converse(plan, { ...at, part }));
   return agent === 'script' ? playScript(door, dialogue, at) : converse(plan, at);
 }
 
@@ -293,7 +296,7 @@ async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttemp
   }
 }
 
-async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd> {
+async function converse(plan: AttemptPlan, at: Parameters<TrialActivities['converse']>[0]): Promise<ConversationEnd> {
   const longest = plan.budget.wallMs + CONVERSATION_GRACE_MS + approvalMs(plan);
   // An agent on a server of its own goes on without us, and another worker asks it for its answer. All tries together lie inside the lease.
   const lasts = plan.agent === 'http' && ({ scheduleToCloseTimeout: longest, heartbeatTimeout: '10 seconds', retry: { maximumAttempts: 5 } } as const);
@@ -304,7 +307,7 @@ async function converse(plan: AttemptPlan, at: WorldAttempt): Promise<Conversati
     // The agent's process cannot be resumed: lost with its worker, the attempt ends and the next starts in a new world.
     retry: { maximumAttempts: 1 },
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    summary: 'The agent acts',
+    summary: at.part ? `${at.part.member} acts` : 'The agent acts',
     ...lasts,
   });
   return run(at);

@@ -70,8 +70,8 @@ describe('agents', () => {
   });
 
   test.each<[string, string, readonly string[]]>([
-    ['an unknown kind', 'kind: modul\n', ['agents/bad.yaml:1:7 kind: expected script, module, command, http, model, do-nothing, found "modul" (module)']],
-    ['no kind', 'name: x\n', ['agents/bad.yaml:1:1 kind: is missing; expected script, module, command, http, model, do-nothing']],
+    ['an unknown kind', 'kind: modul\n', ['agents/bad.yaml:1:7 kind: expected script, module, command, http, model, team, do-nothing, found "modul" (module)']],
+    ['no kind', 'name: x\n', ['agents/bad.yaml:1:1 kind: is missing; expected script, module, command, http, model, team, do-nothing']],
     [
       'a file that is not there',
       'kind: module\nfile: nope.ts\n',

@@ -33,6 +33,7 @@ describe('docs/case-files.md', () => {
       'agents/careful.yaml',
       'agents/far.yaml',
       'agents/fixed.yaml',
+      'agents/pair.yaml',
       'agents/silent.yaml',
       'agents/teller.yaml',
       CASE,
@@ -50,7 +51,7 @@ describe('docs/case-files.md', () => {
     const suite = await loadSuite(join(folder.path, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['refund-within-policy', 'thanks']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
-    expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['command', 'do-nothing', 'http', 'model', 'module', 'script']);
+    expect(agents.map(({ spec }) => spec.kind).sort()).toEqual(['command', 'do-nothing', 'http', 'model', 'module', 'script', 'team']);
     expect(await readRoute(join(folder.path, 'suite/routes/small.yaml'))).toMatchObject({ name: 'small', timeoutMs: 90_000 });
     expect(suite.defaults.faults).toEqual(['none', 'lost-reply']);
     const kinds = new Set(suite.schedules['everything']?.schedule.rules.map(({ fault }) => fault.kind));

@@ -126,7 +126,7 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
   const turns = takeTurns(options, { take, door, clock, note, idle: () => session.idle(), signal: stop.signal });
   let over = false;
   try {
-    const end = await Promise.race([ended, turns]);
+    const end = { ...(await Promise.race([ended, turns])), usedMs: clock.used };
     over = true;
     return session.beyondBudget > 0 ? { ...end, beyondBudget: session.beyondBudget } : end;
   } finally {
@@ -159,9 +159,9 @@ async function takeTurns(
 ): Promise<ConversationEnd> {
   let resume = lasting?.left?.status ?? null;
   for (let message = resume === null ? await user.next() : await user.again(); message !== null; message = await user.next()) {
-    const { turn, text } = message;
+    const { turn, text, from } = message;
     const messages = (await user.messages()).map(heard);
-    const document = { turn, text, instructions, parameters: agent.parameters, messages };
+    const document = { turn, text, ...(from !== undefined && { from }), instructions, parameters: agent.parameters, messages };
     // An agent that is only asked for its answer has its token.
     const at = resume === null ? await door() : NO_DOOR;
     clock.release();
@@ -187,8 +187,8 @@ async function takeTurns(
 const NO_DOOR = { gateway: '', mcp: '', token: '', models: {} };
 
 /** A message as an agent reads it. */
-function heard({ turn, from, text, data, operation }: Message): JsonObject {
-  return { turn, from, text, ...(data && { data }), ...(operation !== undefined && { operation }) };
+function heard({ turn, from, text, data, operation, actor }: Message): JsonObject {
+  return { turn, from, text, ...(actor !== undefined && { member: actor }), ...(data && { data }), ...(operation !== undefined && { operation }) };
 }
 
 function endingWith(ending: ConversationEnd['ending'], code: string, message: string): ConversationEnd {

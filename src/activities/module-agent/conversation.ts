@@ -85,7 +85,7 @@ export class Conversation {
     try {
       const end = await this.ended;
       if (end instanceof Error) throw end;
-      return end;
+      return { ...end, usedMs: this.clock.used };
     } finally {
       this.over = true;
       signal.removeEventListener('abort', abort);

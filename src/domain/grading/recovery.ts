@@ -81,9 +81,11 @@ function lookedAfter(op: Operation, record: TrialRecord): boolean {
   return looks(record).some((look) => look.seq > op.seq);
 }
 
-/** Reads that told something. Waiting tells nothing, and the user does not know the systems of record. */
-function looks({ operations, faults }: TrialRecord): Operation[] {
-  return operations.filter((op) => op.effect === 'read' && op.told === 'committed' && op.tool !== faults?.runtime.wait && op.tool !== faults?.runtime.ask);
+/** Reads that told something. Waiting and handing over tell nothing, and the user does not know the systems of record. */
+function looks({ operations, faults, handOvers = [] }: TrialRecord): Operation[] {
+  const tellNothing = new Set([faults?.runtime.wait, faults?.runtime.ask]);
+  const handed = new Set(handOvers.map(({ operation }) => operation));
+  return operations.filter((op) => op.effect === 'read' && op.told === 'committed' && !tellNothing.has(op.tool) && !handed.has(op.id));
 }
 
 /** Arguments without free text: two calls with equal ones mean the same thing, however it is worded. */
