@@ -2,6 +2,8 @@ import { createContext, Script } from 'node:vm';
 import type { Case } from '../domain/case.ts';
 import { scriptedReply, type UserReply } from '../domain/conversation/scripted-reply.ts';
 import type { ScriptedUser } from '../domain/conversation/simulated-user.ts';
+import type { JsonObject } from '../domain/json.ts';
+import type { OperationProblem } from '../domain/operation.ts';
 import type { Message } from '../domain/record.ts';
 import { isObject, printable } from '../domain/text/bounded.ts';
 import type { World } from '../environments/world.ts';
@@ -21,41 +23,54 @@ export interface AnswerServices {
   readonly failpoint: (name: string) => void;
 }
 
+/** What a user says to a conversation so far. */
+export type Respond = (messages: readonly Message[]) => Promise<UserReply>;
+
 /**
- * Lets a case's scripted user hear what the agent has said or asked, and answer. What is said is stored before anybody hears of it; asked again for the same turn, it
- * gives what is stored. A question is settled in the ledger, its answer being the call's result.
+ * Lets a case's simulated user hear what the agent has said or asked, and answer. What is said is stored before anybody hears of it; asked again for the same turn, the
+ * same conversation is answered. A question is settled in the ledger, its answer being the call's result.
  */
-export async function answerUser({ store, failpoint }: AnswerServices, { ledger }: Pick<World, 'ledger'>, kase: Case, request: UserRequest): Promise<UserMove> {
+export async function answerUser(
+  { store, failpoint }: AnswerServices,
+  { ledger }: Pick<World, 'ledger'>,
+  kase: Case,
+  request: UserRequest,
+  respond: Respond,
+): Promise<UserMove> {
   const { trial, attempt, turn, operation, last } = request;
   const startedAt = performance.now();
   const messages = await withFirst(store, kase, request);
   const before = messages.filter((message) => message.from === 'agent' || message.turn < turn);
-  const question: readonly Message[] = operation === null ? [] : [{ turn: turn - 1, from: 'agent', text: await questionOf(ledger, operation), operation }];
-  for (const message of question) await store.addMessage(trial, attempt, message);
   const asked = operation !== null && before.some((message) => message.operation === operation);
-  const reply = userReply(kase, asked ? before : [...before, ...question]);
+  const question: readonly Message[] =
+    operation === null || asked ? [] : [{ turn: turn - 1, from: 'agent', text: await questionOf(ledger, operation), operation }];
+  for (const message of question) await store.addMessage(trial, attempt, message);
+  const settle = async (end: { readonly state: 'committed' | 'failed'; readonly result?: JsonObject; readonly problem?: OperationProblem }) => {
+    if (operation !== null) await ledger.settle(operation, 1, { ...end, durationMs: performance.now() - startedAt });
+  };
+  const reply = await respond([...before, ...question]);
   if (reply.kind === 'fail') {
     const problem = { code: reply.code, message: printable(reply.message, MAX_PROBLEM_LENGTH) };
-    if (operation !== null) await ledger.settle(operation, 1, { state: 'failed', problem, durationMs: performance.now() - startedAt });
+    await settle({ state: 'failed', problem });
     return { kind: 'failed', problem };
   }
   if (reply.kind === 'leave') {
-    if (operation !== null) await ledger.settle(operation, 1, { state: 'failed', problem: USER_LEFT, durationMs: performance.now() - startedAt });
+    await settle({ state: 'failed', problem: USER_LEFT });
     return { kind: 'left' };
   }
   if (last && !reply.end) return { kind: 'over_budget' };
   await store.addMessage(trial, attempt, { turn, from: 'user', text: reply.text, ...(operation !== null && { operation }) });
   failpoint('user_spoke_before_ledger');
-  if (operation !== null) await ledger.settle(operation, 1, { state: 'committed', result: { answer: reply.text }, durationMs: performance.now() - startedAt });
+  await settle({ state: 'committed', result: { answer: reply.text } });
   return { kind: 'said', leaves: reply.end };
 }
 
 const USER_LEFT = { code: 'user_left', message: 'The user has left the conversation.' };
 
-/** The next words of a case's user, for a conversation so far. */
-function userReply({ id, conversation }: Case, messages: readonly Message[]): UserReply {
-  if (!conversation) throw new Error(`case ${id} has no simulated user`);
-  return scriptedInTime(conversation, messages);
+/** How a scripted user responds. @throws {Error} for a case that has none. */
+export function scripted({ id, conversation }: Case): Respond {
+  if (conversation?.user !== 'script') throw new Error(`case ${id} has no scripted user`);
+  return async (messages) => scriptedInTime(conversation, messages);
 }
 
 /** A pattern that tries without end on what an agent wrote must not take the worker's other trials with it. */

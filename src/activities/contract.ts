@@ -268,7 +268,7 @@ export interface TrialActivities extends ModelActivities {
   provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;
   /** Plays one step of a script, up to the proposal of a call. Idempotent by cursor. */
   advanceScript(request: WorldAttempt & { readonly cursor: ScriptCursor }): Promise<ScriptMove>;
-  /** Lets a scripted user hear and answer. Idempotent by turn. */
+  /** Lets a scripted user hear and answer; a model is asked by `ModelActivities`. Idempotent by turn. */
   answerUser(request: UserRequest): Promise<UserMove>;
   /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */
   converse(request: WorldAttempt & { readonly part?: MemberPart }): Promise<ConversationEnd>;

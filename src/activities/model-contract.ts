@@ -1,7 +1,7 @@
 import type { ModelBudget } from '../domain/model-budget.ts';
 import type { ModelUsage, Money } from '../domain/model.ts';
 import type { OperationProblem } from '../domain/operation.ts';
-import type { CallOutcome, CallRef, WorldAttempt } from './contract.ts';
+import type { CallOutcome, CallRef, UserMove, UserRequest, WorldAttempt } from './contract.ts';
 
 /** What the workflow has to know of an agent that is a model. */
 export interface ModelPlan {
@@ -50,4 +50,6 @@ export type ModelMove =
 export interface ModelActivities {
   /** Idempotent by step: a reply that is in the store is not asked for again. Retried while the provider is limited, broken or silent. */
   callModel(request: ModelStep): Promise<ModelMove>;
+  /** Lets a simulated user that is a model hear and answer. Idempotent by turn, and retried, as a call of an agent's model is; what no try mends is a fault of the user. */
+  askUserModel(request: UserRequest): Promise<UserMove>;
 }

@@ -4,7 +4,7 @@ import type { Effect } from '../domain/effect.ts';
 import type { Message } from '../domain/record.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { ToolFailure } from '../environments/define.ts';
-import { answerUser, type Conversation } from './answer-user.ts';
+import { answerUser, type Conversation, type Respond, scripted } from './answer-user.ts';
 import { operate, WITHOUT_FAULTS } from './operate.ts';
 import { playStep } from './play-script.ts';
 import type { ActivityServices } from './services.ts';
@@ -38,15 +38,12 @@ export async function referenceEffects(
   const world = await worlds.open(ref);
   try {
     const conversation = notStored();
-    const answer = (operation: string | null) =>
-      answerUser({ store: conversation, failpoint: () => {} }, world, kase, {
-        trial: '',
-        attempt: 1,
-        world: ref,
-        turn: cursor.turn + 1,
-        operation,
-        last: false,
-      });
+    // A model is not asked for what the solution does anyway.
+    const respond: Respond = kase.conversation?.user === 'script' ? scripted(kase) : async () => ({ kind: 'say', text: '', end: false });
+    const answer = (operation: string | null) => {
+      const asked = { trial: '', attempt: 1, world: ref, turn: cursor.turn + 1, operation, last: false };
+      return answerUser({ store: conversation, failpoint: () => {} }, world, kase, asked, respond);
+    };
     const say = (message: Message) => conversation.addMessage('', 1, message);
     const stage = { world, environment, kase, rules: [], solution: kase.reference, say };
     const waiting: Waiting[] = [];
@@ -61,7 +58,7 @@ export async function referenceEffects(
     for (;;) {
       const move = await playStep(stage, cursor);
       if (move.kind === 'end') break;
-      const asks = move.kind === 'call' && environment.environment.tools.find(({ name }) => name === move.call.tool)?.builtin === 'ask';
+      const asks = move.kind === 'call' && !move.call.refusal && environment.environment.tools.find(({ name }) => name === move.call.tool)?.builtin === 'ask';
       if (kase.conversation && (asks || move.kind === 'say')) {
         const { kind } = await answer(move.kind === 'call' ? move.call.id : null);
         cursor = { ...move.cursor, turn: cursor.turn + (kind === 'said' ? 1 : 0) };

@@ -3,17 +3,20 @@ import type { PermissionContext } from '../domain/case.ts';
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
 import type { TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
+import type { ModelRoute } from '../domain/model.ts';
 import type { World } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
-import { answerUser } from './answer-user.ts';
+import { answerUser, scripted } from './answer-user.ts';
 import { createApprovalActivities } from './approvals.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
 import { interruption, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, modelsOf, snapshotId } from './finish-attempt.ts';
+import type { CallModelServices } from './model-agent/ask-model.ts';
 import { callModel } from './model-agent/call-model.ts';
+import { modelUser } from './model-user.ts';
 import { hitCall, operate } from './operate.ts';
 import { changeAtStart, recordTimeout } from './inject.ts';
 import { planOf } from './plan.ts';
@@ -24,7 +27,7 @@ import { toItsEnd, withinDeadline } from './deadline.ts';
 import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
 import type { ActivityServices } from './services.ts';
-import { TrialContexts } from './trial-context.ts';
+import { type TrialContext, TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
 
 const HEARTBEAT_MS = 2_000;
@@ -44,6 +47,10 @@ export interface TrialActivityOptions extends ConverseOptions {
 export function createTrialActivities(services: ActivityServices, options: TrialActivityOptions): TrialActivities {
   const { store, worlds, toolServers, failpoint } = services;
   const contexts = new TrialContexts(services);
+  const modelServices = ({ batch }: TrialContext, { key }: ModelRoute): CallModelServices => {
+    const keeper = { secrets: options.environmentOf(key === null ? [] : [key]), addresses: batch.options.addresses ?? 'keep' };
+    return { store, models: options.models, keeper, now: services.now, failpoint };
+  };
 
   return guard({
     async beginAttempt({ trial, attempt }) {
@@ -92,7 +99,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async answerUser(request) {
       const { kase } = await contexts.get(request.trial);
-      return answerUser(services, await worlds.open(request.world), kase, request);
+      return answerUser(services, await worlds.open(request.world), kase, request, scripted(kase));
     },
 
     async converse(at) {
@@ -104,10 +111,15 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       const context = await contexts.get(step.trial);
       const { agent } = context;
       if (agent.kind !== 'model') throw new Error(`agent ${agent.name} is no model`);
-      const { key } = agent.route;
-      const keeper = { secrets: options.environmentOf(key === null ? [] : [key]), addresses: context.batch.options.addresses ?? 'keep' };
-      const { models } = options;
-      return callModel({ store, models, keeper, now: services.now, failpoint }, context, agent, await worlds.open(step.world), step);
+      return callModel(modelServices(context, agent.route), context, agent, await worlds.open(step.world), step);
+    },
+
+    async askUserModel(request) {
+      const context = await contexts.get(request.trial);
+      const { conversation, id } = context.kase;
+      if (conversation?.user !== 'model') throw new Error(`the user of case ${id} is no model`);
+      const respond = modelUser(modelServices(context, conversation.route), conversation, request);
+      return answerUser(services, await worlds.open(request.world), context.kase, request, respond);
     },
 
     async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null }) {

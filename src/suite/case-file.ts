@@ -1,16 +1,22 @@
 import { basename } from 'node:path';
 import type { Budget, Case, PermissionContext } from '../domain/case.ts';
-import { SIMULATED_TURNS } from '../domain/conversation/simulated-user.ts';
+import { SIMULATED_TURNS, type SimulatedUser } from '../domain/conversation/simulated-user.ts';
+import type { ModelRoute } from '../domain/model.ts';
 import { type CaseFile, caseSchema } from './case-schema.ts';
 import { checkSolution } from './check-solution.ts';
 import { caseHash } from './identity.ts';
+import { simulatedUser } from './conversation-schema.ts';
 import { check, inOrder, problemAt } from './issues.ts';
+import { routeOf } from './route-file.ts';
 import { type FileProblem, type LoadedCase, SuiteFileError } from './suite.ts';
 import type { SuiteFile } from './suite-schema.ts';
 import { type Path, pathOf, readYaml, type YamlFile } from './yaml-file.ts';
 
 /** What a suite says for cases that do not say otherwise. */
-export type CaseDefaults = Pick<SuiteFile, 'clock' | 'timezone' | 'budget' | 'user' | 'approver'>;
+export type CaseDefaults = Pick<SuiteFile, 'clock' | 'timezone' | 'budget' | 'user' | 'approver'> & {
+  /** The way to the model that speaks as the user, in cases that name none. */
+  readonly userRoute?: ModelRoute;
+};
 
 /** Without a word in case or suite. */
 const CALLS = 30;
@@ -29,7 +35,7 @@ export async function loadCase(file: string, defaults: CaseDefaults): Promise<Lo
     ...checkComplete(source, written, defaults),
   ];
   if (problems.length > 0) throw new SuiteFileError(inOrder(problems));
-  const kase = caseOf(basename(file, '.yaml'), written, defaults);
+  const kase = caseOf(basename(file, '.yaml'), written, defaults, await conversationOf(source, written, defaults));
   const loaded: LoadedCase = { kase, file, hash: caseHash(kase), lineOf: (path) => source.at(writtenPath(pathOf(path), written)).line };
   SOURCES.set(loaded, source);
   return loaded;
@@ -40,7 +46,7 @@ export function sourceOf(loaded: LoadedCase): YamlFile | null {
   return SOURCES.get(loaded) ?? null;
 }
 
-function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
+function caseOf(id: string, written: CaseFile, defaults: CaseDefaults, conversation: SimulatedUser | null): Case {
   const { expect, reference } = written;
   const turns = written.turns ?? [written.request ?? ''];
   return {
@@ -49,7 +55,7 @@ function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
     kind: written.kind,
     tags: written.tags ?? [],
     turns,
-    ...(written.conversation && { conversation: written.conversation }),
+    ...(conversation && { conversation }),
     permission: permissionOf(written, defaults),
     ...approverOf(written, defaults),
     clock: written.clock ?? defaults.clock ?? '',
@@ -68,6 +74,18 @@ function caseOf(id: string, written: CaseFile, defaults: CaseDefaults): Case {
     reference: { steps: reference.steps ?? [], answer: reference.answer, ...(reference.data === undefined ? {} : { data: reference.data }) },
     mutants: written.mutants ?? [],
   };
+}
+
+/** The simulated user of a case; null where there is none. @throws {SuiteFileError} for a route that is not there. */
+async function conversationOf(source: YamlFile, { conversation }: CaseFile, { userRoute }: CaseDefaults): Promise<SimulatedUser | null> {
+  if (!conversation) return null;
+  if (conversation.user === 'script') return simulatedUser(conversation, null);
+  const route = conversation.route === undefined ? userRoute : await routeOf(conversation.route, source, ['conversation', 'route']);
+  if (route === undefined) {
+    const message = 'is missing, here and as "user_model" in suite.yaml; expected the way to the model: the path of its file, or the route itself';
+    throw new SuiteFileError([problemAt(source, ['conversation', 'route'], message)]);
+  }
+  return simulatedUser(conversation, route);
 }
 
 function permissionOf(written: CaseFile, defaults: CaseDefaults): PermissionContext {

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import type { Otherwise, SimulatedUser, UserRule } from '../domain/conversation/simulated-user.ts';
+import { USER_WORDS } from '../domain/conversation/user-words.ts';
+import type { ModelRoute } from '../domain/model.ts';
 import { regularExpression } from './matcher-schema.ts';
+import { routeSchema } from './route-schema.ts';
 import { text } from './values.ts';
+
+/** The way to the model of a simulated user. */
+export const userRoute = z.union([text, routeSchema]).meta({ description: 'The way to the model: the path of its file, from this one, or the route itself.' });
 
 const lines = z.union([text, z.array(text).min(1)]).transform((value): readonly string[] => (typeof value === 'string' ? [value] : value));
 
@@ -49,16 +55,31 @@ const otherwise = z
   .meta({ description: 'What the user does where no rule is met: a text or a list of texts, {say, end: true}, {end: true}, or {fail: true}.' });
 
 /** The simulated user of a case. */
-export const conversationSchema = z
-  .discriminatedUnion('user', [
-    z.strictObject({
-      user: z.literal('script').meta({ description: 'Answers by what is asked.' }),
-      rules: z
-        .array(rule)
-        .max(200)
-        .meta({ description: 'What may be asked and what is answered. All that a message meets answer it, in this order.' })
-        .optional(),
-      otherwise,
-    }),
-  ])
-  .transform((value): SimulatedUser => ({ ...value, rules: value.rules ?? [] }));
+export const conversationSchema = z.discriminatedUnion('user', [
+  z.strictObject({
+    user: z.literal('script').meta({ description: 'Answers by what is asked.' }),
+    rules: z
+      .array(rule)
+      .max(200)
+      .meta({ description: 'What may be asked and what is answered. All that a message meets answer it, in this order.' })
+      .optional(),
+    otherwise,
+  }),
+  z.strictObject({
+    user: z.literal('model').meta({ description: 'A model that speaks from a brief.' }),
+    route: userRoute.optional(),
+    persona: z.string().max(20_000).meta({ description: 'Who they are, and how they speak.' }).optional(),
+    wants: text.max(20_000).meta({ description: 'What they want of the agent.' }),
+    facts: z.array(text).max(200).meta({ description: 'What they know and may tell at any time.' }).optional(),
+    if_asked: z.array(text).max(200).meta({ description: 'What they know and tell only when they are asked for it.' }).optional(),
+  }),
+]);
+
+export type WrittenConversation = z.output<typeof conversationSchema>;
+
+/** `route`: of a model, as it was found. */
+export function simulatedUser(written: WrittenConversation, route: ModelRoute | null): SimulatedUser | null {
+  if (written.user === 'script') return { ...written, rules: written.rules ?? [] };
+  const { persona = '', wants, facts = [], if_asked: ifAsked = [] } = written;
+  return route && { user: 'model', route, persona, wants, facts, ifAsked, words: USER_WORDS };
+}

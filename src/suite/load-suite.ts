@@ -1,11 +1,14 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, resolve } from 'node:path';
 import type { JsonObject } from '../domain/json.ts';
+import type { ModelRoute } from '../domain/model.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
 import { loadSchedule, RESERVED_SCHEDULES, sourceOfSchedule } from './fault-file.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import { check, problemAt, unknownName } from './issues.ts';
+import { routeOf } from './route-file.ts';
+import { routeSchema } from './route-schema.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { withPathsFrom } from './option-paths.ts';
 import { builtInEnvironments, builtInPack, builtInSuite, builtInSuites, codeFile, isBuiltInName, kindOf, packIn } from './places.ts';
@@ -50,7 +53,8 @@ export async function readSuiteFiles(
   const problems: FileProblem[] = [];
   const written = collect(problems, () => check(suiteSchema, source));
   // Cases are checked beside a broken suite.yaml as well, with defaults that complain of nothing.
-  const cases = await loadCases(folder, written ?? UNKNOWN_DEFAULTS, problems);
+  const defaultRoute = written?.user_model === undefined ? {} : { userRoute: (await userRouteOf(source, written.user_model, problems)) ?? UNKNOWN_ROUTE };
+  const cases = await loadCases(folder, written === null ? UNKNOWN_DEFAULTS : { ...written, ...defaultRoute }, problems);
   const schedules = await loadSchedules(folder, problems);
   problems.push(...checkOutcomes(cases, schedules));
   const agents = await listAgents(folder, problems);
@@ -75,7 +79,12 @@ export async function readSuiteFiles(
   return { suite, problems };
 }
 
-const UNKNOWN_DEFAULTS: CaseDefaults = { clock: '2026-01-01T00:00:00Z', user: { name: 'unknown', role: 'unknown' } };
+const UNKNOWN_ROUTE = routeSchema.parse({ url: 'http://unknown.invalid', model: 'unknown' });
+const UNKNOWN_DEFAULTS: CaseDefaults = { clock: '2026-01-01T00:00:00Z', user: { name: 'unknown', role: 'unknown' }, userRoute: UNKNOWN_ROUTE };
+
+function userRouteOf(source: YamlFile, written: string | ModelRoute, problems: FileProblem[]): Promise<ModelRoute | null> {
+  return collectAsync(problems, () => routeOf(written, source, ['user_model']));
+}
 
 async function suiteFileOf(nameOrPath: string): Promise<string> {
   const builtIn = await builtInSuites();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ServiceAccess } from '../domain/agent.ts';
 import { approver, budget, solutionKeys, user } from './case-schema.ts';
+import { userRoute } from './conversation-schema.ts';
 import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
 import { teamAgentSchema } from './team-schema.ts';
 import { routeSchema } from './route-schema.ts';
@@ -39,6 +40,9 @@ export const suiteSchema = z.strictObject({
   timezone: zone.meta({ description: 'Time zone of the world for cases that name none. Default: UTC.' }).optional(),
   budget: budget.meta({ description: 'Limits for cases that name none.' }).optional(),
   user: user.meta({ description: 'Who the agent acts for, in cases that do not say otherwise.' }).optional(),
+  user_model: userRoute
+    .meta({ description: 'The way to the model that speaks as the user, for cases whose simulated user is a model and names none.' })
+    .optional(),
   approver: approver.meta({ description: 'Who decides what needs an approval, in cases that do not say otherwise.' }).optional(),
 });
 

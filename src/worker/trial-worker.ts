@@ -68,7 +68,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     now: () => new Date(),
   };
   const models = createModelClient({ variable: (name) => readVariables([name])[name] });
-  const { converse, callModel, ...activities } = createTrialActivities(services, {
+  const { converse, callModel, askUserModel, ...activities } = createTrialActivities(services, {
     meters: createMeters(Runtime.instance().metricMeter),
     workflows: temporal.workflow,
     environmentOf: readVariables,
@@ -101,7 +101,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
       const calls = await Worker.create({
         ...common,
         taskQueue: modelQueue(taskQueue),
-        activities: { callModel },
+        activities: { callModel, askUserModel },
         maxConcurrentActivityTaskExecutions: config.worker.modelCalls,
         // Over all workers of the queue; by the server.
         ...(config.worker.modelCallsPerSecond !== null && { maxTaskQueueActivitiesPerSecond: config.worker.modelCallsPerSecond }),

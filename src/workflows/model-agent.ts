@@ -1,5 +1,5 @@
-import { ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { AttemptPlan, CallOutcome, CallRef, ConversationEnd, UserTurn, WorldAttempt } from '../activities/contract.ts';
+import { type ActivityInterfaceFor, ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import type { AttemptPlan, CallOutcome, CallRef, ConversationEnd, UserMove, UserRequest, UserTurn, WorldAttempt } from '../activities/contract.ts';
 import type { ModelActivities, ModelMove, ModelPlan } from '../activities/model-contract.ts';
 import { NOTHING_SPENT, overdrawn, spend, usedUp } from '../domain/model-budget.ts';
 import type { Dialogue } from './dialogue.ts';
@@ -62,7 +62,17 @@ export async function playModel(
 }
 
 function ask(graceMs: number, request: Parameters<ModelActivities['callModel']>[0]): Promise<ModelMove> {
-  const { callModel } = proxyActivities<ModelActivities>({
+  return modelCalls(graceMs, `Model call ${request.step}`).callModel(request);
+}
+
+/** Lets a simulated user that is a model hear and answer. */
+export function askUserModel(request: UserRequest): Promise<UserMove> {
+  return modelCalls(MODEL_GRACE_MS, `The user's message ${request.turn}`).askUserModel(request);
+}
+
+/** `graceMs`: what a call may take, all its tries and waits included. */
+function modelCalls(graceMs: number, summary: string): ActivityInterfaceFor<ModelActivities> {
+  return proxyActivities<ModelActivities>({
     taskQueue: modelQueue(workflowInfo().taskQueue),
     // Waiting for a rate limit is part of it; a worker that is lost is seen by its heartbeats.
     startToCloseTimeout: graceMs,
@@ -71,9 +81,8 @@ function ask(graceMs: number, request: Parameters<ModelActivities['callModel']>[
     // The activity itself knows its last try, and says for how long the provider wants to be left alone.
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',
-    summary: `Model call ${request.step}`,
+    summary,
   });
-  return callModel(request);
 }
 
 /** The calls of one message are accepted in its order. */

@@ -13,7 +13,18 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AttemptPlan, AttemptRef, ConversationEnd, GradeResult, ScriptCursor, TrialActivities, UserTurn, WorldAttempt } from '../activities/contract.ts';
+import type {
+  AttemptPlan,
+  AttemptRef,
+  ConversationEnd,
+  GradeResult,
+  ScriptCursor,
+  TrialActivities,
+  UserMove,
+  UserRequest,
+  UserTurn,
+  WorldAttempt,
+} from '../activities/contract.ts';
 import { MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
@@ -26,7 +37,7 @@ import { playTeam, type TeamEnd } from './team.ts';
 import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
 import { conversationQueue, hearUpdate, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
-import { MODEL_GRACE_MS, playModel } from './model-agent.ts';
+import { askUserModel, MODEL_GRACE_MS, playModel } from './model-agent.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
@@ -228,7 +239,7 @@ class TrialRun {
   }
 
   private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd & Partial<TeamEnd>> {
-    const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => short.answerUser({ ...at, ...request }) }) : null;
+    const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => answerUser(plan, { ...at, ...request }) }) : null;
     this.dialogue = dialogue;
     const { approver } = plan;
     const onChange = () => this.show(null);
@@ -263,6 +274,10 @@ class TrialRun {
     const calls = door && { made: door.calls, budget: door.budget, inFlight: door.inFlight, notes: door.notes, waiting: this.decisions.waiting };
     setCurrentDetails(detailsText({ case: kase, agent, attempt: this.current.attempt, phase, calls, summary }));
   }
+}
+
+function answerUser({ user }: AttemptPlan, request: UserRequest): Promise<UserMove> {
+  return user === 'model' ? askUserModel(request) : short.answerUser(request);
 }
 
 function act(door: Door, dialogue: Dialogue | null, plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd & Partial<TeamEnd>> {
@@ -319,7 +334,7 @@ function leaseMs(plan: AttemptPlan): number {
 
 /** What a conversation may take beyond the agent's own time. */
 function graceMs(plan: AttemptPlan): number {
-  return (plan.model ? MODEL_GRACE_MS : CONVERSATION_GRACE_MS) + approvalMs(plan);
+  return (plan.model || plan.user === 'model' ? MODEL_GRACE_MS : CONVERSATION_GRACE_MS) + approvalMs(plan);
 }
 
 /** What people may take to decide lies outside the agent's own time. */

@@ -122,7 +122,7 @@ describe('blocks', () => {
     for (const { head, text } of [...named, ...inLanguage('ts'), ...inLanguage('python')].filter(({ head }) => head?.startsWith('suite/')))
       await put(dir, head ?? '', text);
     const suite = await loadSuite(join(dir, 'suite'));
-    expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['four-people', 'nothing-free', 'smallest-free-room']);
+    expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['by-model', 'four-people', 'nothing-free', 'smallest-free-room']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
     expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'asker', 'caller', 'far', 'planner', 'relay', 'shouter']);
     expect(Object.keys(suite.schedules)).toEqual(['busy', 'lost-reply', 'somebody-else']);

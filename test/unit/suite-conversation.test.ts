@@ -10,8 +10,8 @@ const withLines = (...lines: readonly string[]) => CASE.replace('expect:', `${li
 
 test.each<[string, readonly string[], readonly string[]]>([
   ['what is right', ['conversation: { user: script, rules: [{ topic: [order], say: [a, b], times: 2 }], otherwise: { say: c, end: true } }'], []],
-  ['another user', ['conversation: { user: skript, otherwise: a }'], ['4:23 conversation.user: expected script, found "skript" (script)']],
-  ['no user', ['conversation: { otherwise: a }'], ['4:15 conversation.user: is missing; expected script']],
+  ['another user', ['conversation: { user: skript, otherwise: a }'], ['4:23 conversation.user: expected script, model, found "skript" (script)']],
+  ['no user', ['conversation: { otherwise: a }'], ['4:15 conversation.user: is missing; expected script, model']],
   ['nothing otherwise', ['conversation: { user: script }'], ['4:15 conversation.otherwise: is missing; expected text or a list']],
   [
     'a key that is near another',
@@ -41,6 +41,28 @@ test.each<[string, readonly string[], readonly string[]]>([
 ])('%s', async (_what, lines, problems) => {
   await using folder = await folderWith({ 'cases/refund.yaml': withLines(...lines) });
   expect(await problemsIn(folder.path, () => loadSuite(folder.path))).toEqual(problems.map((problem) => `cases/refund.yaml:${problem}`));
+});
+
+test("the way to a model that speaks as the user is the case's, else the suite's", async () => {
+  const talks = (more: string) => withLines(`conversation: { user: model, wants: a refund${more} }`);
+  const route = (name: string) => `url: http://127.0.0.1:9/v1\nmodel: ${name}\n`;
+  const files = { 'routes/small.yaml': route('small'), 'routes/large.yaml': route('large') };
+  await using folder = await folderWith({
+    ...files,
+    'suite.yaml': `${SUITE}user_model: routes/small.yaml\n`,
+    'cases/refund.yaml': talks(''),
+    'cases/large.yaml': talks(', route: ../routes/large.yaml, persona: Anna, facts: [a], if_asked: [b]'),
+  });
+  const { cases } = await loadSuite(folder.path);
+  expect(cases.map(({ kase }) => kase.conversation)).toMatchObject([
+    { user: 'model', persona: 'Anna', wants: 'a refund', facts: ['a'], ifAsked: ['b'], route: { name: 'large', model: 'large' } },
+    { user: 'model', persona: '', facts: [], ifAsked: [], route: { name: 'small', model: 'small' } },
+  ]);
+  await using without = await folderWith({ ...files, 'cases/refund.yaml': talks(''), 'cases/typo.yaml': talks(', route: ../routes/lage.yaml') });
+  expect(await problemsIn(without.path, () => loadSuite(without.path))).toEqual([
+    'cases/refund.yaml:4:15 conversation.route: is missing, here and as "user_model" in suite.yaml; expected the way to the model: the path of its file, or the route itself',
+    'cases/typo.yaml:4:54 conversation.route: there is no file ../routes/lage.yaml, looked up from the folder of this file',
+  ]);
 });
 
 test('a simulated user says everything after the first message, and what is written must fit the limit', async () => {

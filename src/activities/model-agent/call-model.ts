@@ -1,33 +1,20 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { ChatMessage } from '../../domain/chat.ts';
-import { type ModelCall, priceOf } from '../../domain/model.ts';
+import type { ModelCall } from '../../domain/model.ts';
 import { needsMoney, needsTokens } from '../../domain/model-budget.ts';
-import { printable } from '../../domain/text/bounded.ts';
 import type { World } from '../../environments/world.ts';
-import type { ModelClient } from '../../models/client.ts';
-import { ModelError } from '../../models/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { MAX_PROBLEM_LENGTH, permittedTools } from '../check-call.ts';
+import { permittedTools } from '../check-call.ts';
 import { answerOf } from '../gateway-agent/answer.ts';
 import type { ModelMove, ModelStep } from '../model-contract.ts';
 import type { TrialContext } from '../trial-context.ts';
-import { type Keeper, kept } from './keep.ts';
+import { askModel, type CallModelServices } from './ask-model.ts';
+import { kept } from './keep.ts';
 import { budgetOf, type ModelAgent } from './model-plan.ts';
 import { messagesOf } from './messages.ts';
 import { proposeCalls } from './propose.ts';
 import { writtenMessage } from '../user-side.ts';
 
-export interface CallModelServices {
-  readonly store: Store;
-  readonly models: ModelClient;
-  readonly keeper: Keeper;
-  readonly now: () => Date;
-  readonly failpoint: (name: string) => void;
-}
-
 const SIDE = { who: 'agent', agent: null } as const;
-const HEARTBEAT_MS = 2_000;
 
 /**
  * One call of an agent's model: what came since the call before is added to the conversation, the model is asked, its reply is stored with what it cost, and the
@@ -52,8 +39,10 @@ export async function callModel(services: CallModelServices, context: TrialConte
       attempt,
       added.map((message, index) => kept(keeper, { ...SIDE, seq: step.seq + index, call: id }, message)),
     );
-    const asked = await ask(services, context, agent, step, { id, messages: [...before, ...added] });
-    if (asked.kind !== 'replied') return asked.move;
+    const tools = permittedTools(context.environment, context.kase.permission);
+    const { limitMs } = step;
+    const asked = await askModel(services, agent.route, { trial, attempt, id, ...SIDE, messages: [...before, ...added], tools, limitMs });
+    if (asked.kind === 'refused') return asked.problem.code === 'out_of_time' ? { kind: 'out_of_time' } : { kind: 'failed', problem: asked.problem };
     ({ reply, call } = asked);
     await store.addModelCall(trial, attempt, call, [kept(keeper, { ...SIDE, seq: at, call: id }, reply)]);
     failpoint('model_replied_before_reported');
@@ -78,49 +67,6 @@ async function opened(store: Store, { kase }: TrialContext, { trial, attempt, tu
   const text = kase.turns[turn - 1] ?? '';
   await store.addMessage(trial, attempt, writtenMessage(turn, text));
   return text;
-}
-
-type Asked =
-  | { readonly kind: 'replied'; readonly reply: Extract<ChatMessage, { role: 'assistant' }>; readonly call: ModelCall }
-  | { readonly kind: 'ended'; readonly move: ModelMove };
-
-async function ask(
-  { models, store, now }: CallModelServices,
-  { environment, kase }: TrialContext,
-  { route }: ModelAgent,
-  { trial, attempt, limitMs }: ModelStep,
-  { id, messages }: { readonly id: string; readonly messages: readonly ChatMessage[] },
-): Promise<Asked> {
-  const tries = activityInfo().attempt;
-  const about: Omit<ModelCall, 'reported' | 'usage' | 'price' | 'latencyMs' | 'end' | 'problem' | 'at'> = {
-    ...{ id, ...SIDE, source: 'loop' as const, route: route.name, url: route.url, model: route.model, parameters: route.parameters, seed: route.seed, tries },
-  };
-  const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
-  try {
-    const tools = permittedTools(environment, kase.permission);
-    const { text, calls, reported, usage, latencyMs } = await models.ask(route, { messages, tools }, { signal: cancellationSignal(), limitMs });
-    const price = priceOf(usage, route.prices);
-    const call: ModelCall = { ...about, reported, usage, price, latencyMs, end: 'replied', problem: null, at: now().toISOString() };
-    return { kind: 'replied', reply: { role: 'assistant', text, calls }, call };
-  } catch (error) {
-    if (!(error instanceof ModelError)) throw error;
-    const last = error.kind !== 'passing' || tries > route.retries;
-    const problem = { code: error.code, message: printable(error.message, MAX_PROBLEM_LENGTH) };
-    if (last) {
-      const end = error.kind === 'refused' ? 'refused' : 'failed';
-      await store.addModelCall(trial, attempt, { ...about, reported: null, usage: null, price: null, latencyMs: null, end, problem, at: now().toISOString() });
-    }
-    if (error.kind === 'refused') return { kind: 'ended', move: error.code === 'out_of_time' ? { kind: 'out_of_time' } : { kind: 'failed', problem } };
-    throw failureOf(error, problem.message, last);
-  } finally {
-    clearInterval(beat);
-  }
-}
-
-/** Trouble of a provider or of its setup is never the agent's. */
-function failureOf({ kind, retryAfterMs }: ModelError, message: string, last: boolean): ApplicationFailure {
-  const type = kind === 'setup' ? 'ModelSetup' : 'ModelUnavailable';
-  return ApplicationFailure.create({ message, type, nonRetryable: last, ...(retryAfterMs !== null && { nextRetryDelay: retryAfterMs }) });
 }
 
 /** A limit on what nobody measures would never be met. */

@@ -1,7 +1,8 @@
 import type { TextRule } from '../case.ts';
+import type { ModelRoute } from '../model.ts';
 
 /** Who speaks with the agent where a case has more than the messages that it writes down. */
-export type SimulatedUser = ScriptedUser;
+export type SimulatedUser = ScriptedUser | ModelUser;
 
 /** Answers by what is asked. */
 export interface ScriptedUser {
@@ -10,6 +11,22 @@ export interface ScriptedUser {
   readonly rules: readonly UserRule[];
   /** What is done where no rule is met. */
   readonly otherwise: Otherwise;
+}
+
+/** A model that speaks from a brief, which is all that it is told of the case. */
+export interface ModelUser {
+  readonly user: 'model';
+  readonly route: ModelRoute;
+  /** Who they are, and how they speak. */
+  readonly persona: string;
+  /** What they want of the agent. */
+  readonly wants: string;
+  /** What they know and may tell at any time. */
+  readonly facts: readonly string[];
+  /** What they know and tell only when they are asked for it. */
+  readonly ifAsked: readonly string[];
+  /** Version of the words around the brief: with other words it is another user. */
+  readonly words: number;
 }
 
 /** One thing that the user may be asked. Each condition that is named must hold. */
