@@ -128,10 +128,13 @@ describe('an agent behind HTTP', () => {
         dying.stop();
       },
     });
-    const gone = { ...agent(''), url: `${dying.url}/once` };
-    const failed = await suites.run(gone, { request: undefined as never, turns: ['first', 'second'] });
+    const never = await startAgentServer({});
+    never.stop();
+    const [failed, missing] = await Promise.all([
+      suites.run({ ...agent(''), url: `${dying.url}/once` }, { request: undefined as never, turns: ['first', 'second'] }),
+      suites.run({ ...agent(''), url: `${never.url}/once` }),
+    ]);
     expect(failed).toMatchObject({ ending: 'agent_error', attempt: 1 });
-    const missing = await suites.run(gone);
     expect(missing).toMatchObject({ ending: 'infra_error', pass: null, attempt: 3 });
     expect(missing.why).toContain('the server of agent agent took no start');
   });

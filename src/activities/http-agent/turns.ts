@@ -11,7 +11,7 @@ import { AgentServer, AnswerTimeoutError, type Reply, UnreachableError } from '.
 type HttpAgent = Extract<AgentSpec, { kind: 'http' }>;
 
 /** Waits before a request is tried again whose connection never stood, or that the server said to send again. */
-const AGAIN_MS = [250, 1_000, 2_000] as const;
+const AGAIN_MS = [200, 600, 1_200] as const;
 const LEAST_POLL_MS = 50;
 /** How long the agent's server may take to hear that the trial has ended. */
 const FAREWELL_MS = 2_000;
