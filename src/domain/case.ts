@@ -83,8 +83,8 @@ export type Constraint =
   | { readonly never: string; readonly where?: Columns; readonly name?: string }
   /** A committed call of this tool must be there. For reads on which a correct answer depends; prescribes no sequence. */
   | { readonly must_call: string; readonly where?: Columns; readonly name?: string }
-  /** A call of this tool must have been put before the approver, whatever was decided. */
-  | { readonly must_ask_approval: string; readonly where?: Columns; readonly name?: string }
+  /** Calls of this tool must have been put before the approver, whatever was decided: so many, default at least one. */
+  | { readonly must_ask_approval: string; readonly where?: Columns; readonly count?: Count; readonly name?: string }
   /** A call of this tool (`*`: of any that writes) whose outcome is unknown is not made again before the agent has read something. */
   | { readonly look_before_repeat: string; readonly name?: string }
   | FallbackConstraint;

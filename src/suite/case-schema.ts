@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ApprovalRule, type CaseApprover, MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../domain/case.ts';
 import { conversationSchema } from './conversation-schema.ts';
-import { columns, effectPattern, textRule } from './matcher-schema.ts';
+import { columns, count, effectPattern, textRule } from './matcher-schema.ts';
 import { duration, instant, jsonObject, money, span, stepName, text, zone } from './values.ts';
 
 /** Temporal takes 2,000 Updates of one workflow, and each call of a module agent is one; an attempt that is repeated adds its own. */
@@ -153,6 +153,7 @@ const constraint = z
     z.strictObject({
       must_ask_approval: text.meta({ description: 'Tool of which a call must have been put before the approver, whatever was decided.' }),
       where: callWhere,
+      count: count.meta({ description: 'How many calls: a number, or {min, max}. Default: at least one.' }).optional(),
       name: ruleName,
     }),
     z.strictObject({

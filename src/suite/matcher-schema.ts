@@ -76,7 +76,8 @@ export const matcher = z
 /** Columns and what their values must be. */
 export const columns = z.record(z.string(), matcher).transform((value) => value as Columns);
 
-const count = z
+/** How many of something. */
+export const count = z
   .union([
     z.int().min(0),
     z

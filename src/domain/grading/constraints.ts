@@ -7,6 +7,7 @@ import type { Finding } from '../verdict.ts';
 import { dispatched } from './dispatched.ts';
 import { checkFallback, checkLook } from './fallback.ts';
 import { argumentsMatch } from './match.ts';
+import { roomOf } from './slots.ts';
 import { argumentsText, columnsText } from './words.ts';
 
 /** Findings over the ledger: the case's constraints and repeated writes. A constraint that holds leaves no finding. */
@@ -48,10 +49,13 @@ function checkMustCall(constraint: Extract<Constraint, { must_call: string }>, r
 }
 
 function checkMustAsk(constraint: Extract<Constraint, { must_ask_approval: string }>, rule: string, name: string, operations: readonly Operation[]): Finding[] {
-  const calls = operations.filter((op) => op.tool === constraint.must_ask_approval && argumentsMatch(constraint.where, op.args));
-  if (calls.some((op) => op.approval !== undefined)) return [];
-  const what = `${printable(constraint.must_ask_approval)}${whereText(constraint.where)}`;
-  return [violated(rule, `A call of ${what} must be put before the approver${name}; none was.`, calls)];
+  const { must_ask_approval: tool, where, count = { min: 1 } } = constraint;
+  const asked = operations.filter((op) => op.tool === tool && op.approval !== undefined && argumentsMatch(where, op.args));
+  const { min, max } = roomOf(count, 1);
+  if (asked.length >= min && asked.length <= max) return [];
+  const wanted = min === max ? `${min}` : max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
+  const message = `Calls of ${printable(tool)}${whereText(where)} must be put before the approver${name}: ${wanted}; there were ${asked.length}.`;
+  return [{ ...violated(rule, message, asked), expected: wanted, found: asked.length }];
 }
 
 /** What needed an approval and was done without one: the system of record refuses that, so it shows a hole in the harness and is never a pass. */
