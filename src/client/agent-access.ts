@@ -1,4 +1,5 @@
 import { partsOf } from '../domain/agent.ts';
+import type { Money } from '../domain/model.ts';
 import type { LoadedAgent } from '../suite/suite.ts';
 import type { BatchOptions } from '../store/store.ts';
 
@@ -25,5 +26,23 @@ export function requireAccess(agents: readonly LoadedAgent[], isolation: BatchOp
     if (isolation === 'schema' && 'access' in spec && spec.access?.includes('sql')) {
       throw new AgentAccessError(spec.name, `agent ${spec.name} has SQL of its own (access: sql), which needs --isolation database or container`);
     }
+  }
+}
+
+/**
+ * Holds the money of a batch against the prices of its agents' routes: a limit in a currency in which nothing is counted would never be met.
+ *
+ * @throws {AgentAccessError}
+ */
+export function requirePrices(agents: readonly LoadedAgent[], limit: Money | null): void {
+  if (limit === null) return;
+  for (const spec of agents.flatMap((agent) => partsOf(agent.spec))) {
+    const routes = spec.kind === 'model' ? [spec.route] : 'routes' in spec ? (spec.routes ?? []) : [];
+    const route = routes.find(({ prices }) => prices?.currency !== limit.currency);
+    if (route !== undefined)
+      throw new AgentAccessError(
+        spec.name,
+        `a limit of ${limit.amount} ${limit.currency} cannot be kept: route ${route.name} of agent ${spec.name} has no prices in ${limit.currency}`,
+      );
   }
 }

@@ -1,7 +1,7 @@
 import type { BatchOptions } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
-import { requireAccess } from './agent-access.ts';
+import { requireAccess, requirePrices } from './agent-access.ts';
 import { onlyLastFailed } from './last-failed.ts';
 import { openSuite } from './open-suite.ts';
 import { planBatch } from './plan.ts';
@@ -23,6 +23,8 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
 export async function prepareBatch(root: Root, request: RunRequest): Promise<PreparedBatch> {
   const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
   requireAccess(agents, optionsOf(request).isolation);
+  const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
+  requirePrices(agents, maxCost);
   const cases = selectCases(suite.cases, request);
   const schedules = selectSchedules(suite, cases, request);
   const trialsFor = (repetitions: number) => trialsOf(cases, schedules, agents, repetitions);
@@ -30,7 +32,13 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
     ? await onlyLastFailed(root.store, suite.name, trialsFor, request.trials)
     : trialsFor(request.trials ?? suite.defaults.trials);
   const trials = selectShard(chosen, request.shard);
-  const plan = await planBatch({ suite, environment, trials, options: optionsOf(request), seed: request.seed ?? null });
+  const plan = await planBatch({
+    suite,
+    environment,
+    trials,
+    options: { ...optionsOf(request), ...(suite.defaults.addresses && { addresses: suite.defaults.addresses }) },
+    seed: request.seed ?? null,
+  });
   await root.store.putDocuments({
     cases: distinct(
       trials.map(({ kase }) => ({ hash: kase.hash, kase: kase.kase })),
@@ -46,7 +54,7 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
   return {
     batch: { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } },
     resumed: unfinished !== null,
-    maxCost: request.maxCost ?? suite.defaults.maxCost ?? null,
+    maxCost,
   };
 }
 

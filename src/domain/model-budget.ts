@@ -53,14 +53,10 @@ export function overdrawn(budget: ModelBudget, spent: ModelSpending): string | n
   return moneyText(budget, spent, (amount, limit) => amount > limit);
 }
 
-/** Tokens have to be known for it. */
-export function needsTokens({ tokens }: ModelBudget): boolean {
-  return tokens !== null;
-}
-
-/** Prices have to be known for it. */
-export function needsMoney({ money }: ModelBudget): boolean {
-  return money.length > 0;
+/** What a limit would need to know of a call and does not: a limit on what nobody measures would never be met. Null: nothing is missing. */
+export function unmeasured({ tokens, money }: ModelBudget, usage: ModelUsage | null, price: Money | null): 'tokens' | 'prices' | null {
+  if (usage === null && (tokens !== null || money.length > 0)) return 'tokens';
+  return money.some(({ currency }) => price?.currency !== currency) ? 'prices' : null;
 }
 
 function moneyText({ money }: ModelBudget, spent: ModelSpending, over: (amount: number, limit: number) => boolean): string | null {

@@ -65,6 +65,7 @@ export async function readSuiteFiles(
     agents: defaultAgents(source, written, folder, agents, problems),
     faults: defaultFaults(source, written, schedules, problems),
     ...(written.defaults?.max_cost && { maxCost: written.defaults.max_cost }),
+    ...(written.defaults?.addresses && { addresses: written.defaults.addresses }),
   };
   const suite = {
     name: written.name,

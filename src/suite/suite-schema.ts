@@ -33,6 +33,10 @@ export const suiteSchema = z.strictObject({
         .optional(),
       faults: z.array(text).min(1).meta({ description: 'Fault schedules of the faults folder by name or glob, "none", or "all". Default: [none].' }).optional(),
       max_cost: money.meta({ description: 'No trial is launched once the models of a batch have cost so much. Default: no limit.' }).optional(),
+      addresses: z
+        .enum(['keep', 'mask'])
+        .meta({ description: 'What records of conversations with models do with mail addresses: keep them, or hide the mailbox. Default: keep.' })
+        .optional(),
     })
     .meta({ description: 'What a run does that does not say otherwise.' })
     .optional(),

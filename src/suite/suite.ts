@@ -17,7 +17,13 @@ export interface Suite {
   readonly schedules: { readonly [name: string]: LoadedSchedule };
   /** Agents of the suite's `agents/` folder by name, beside the built-in `reference` and `do-nothing`. */
   readonly agents: { readonly [name: string]: string };
-  readonly defaults: { readonly trials: number; readonly agents: readonly string[]; readonly faults: readonly string[]; readonly maxCost?: Money };
+  readonly defaults: {
+    readonly trials: number;
+    readonly agents: readonly string[];
+    readonly faults: readonly string[];
+    readonly maxCost?: Money;
+    readonly addresses?: 'keep' | 'mask';
+  };
 }
 
 export interface LoadedCase {

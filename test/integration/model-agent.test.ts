@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
@@ -219,7 +221,7 @@ describe.concurrent('an agent that is a model', () => {
     ]);
   });
 
-  it.each<[string, ProviderAnswer, JsonObject, JsonObject, object]>([
+  it.each<[string, ProviderAnswer, JsonObject, JsonObject, object, JsonObject?]>([
     [
       'a request that the provider refuses',
       { status: 400, json: { error: { message: 'too long' } } },
@@ -229,10 +231,11 @@ describe.concurrent('an agent that is a model', () => {
     ],
     ['a wrong key', { status: 401, json: {} }, {}, {}, { ending: 'infra_error', pass: null, attempt: 1 }],
     ['a key that is not set', says('Never.'), {}, { key: 'TRIALBED_TEST_NO_KEY' }, { ending: 'infra_error', pass: null, attempt: 1 }],
+    ['a budget in another currency than the prices', says('Hm.'), {}, {}, { ending: 'infra_error', pass: null, attempt: 1 }, { budget: { money: '1 EUR' } }],
     ['a budget of tokens where none are reported', says('Hm.', null), { budget: { tokens: 10 } }, {}, { ending: 'infra_error', pass: null, attempt: 1 }],
-  ])('%s', async (_name, answer, own, route, expected) => {
+  ])('%s', async (_name, answer, own, route, expected, kase = {}) => {
     await using provider = await startProvider(() => answer);
-    expect(await suites.run(agent(provider, own, route))).toMatchObject(expected);
+    expect(await suites.run(agent(provider, own, route), kase)).toMatchObject(expected);
   });
 });
 
@@ -251,4 +254,25 @@ it('a batch stops launching when its money is spent, says so, and is resumed wit
   expect(second.summary).toMatchObject({ batch: first.summary.batch, passed: 4, gate: 'met' });
   expect(second.summary).not.toHaveProperty('stopped');
   expect(provider.requests).toHaveLength(4);
+});
+
+it('a batch with a limit in a currency in which nothing is counted does not begin', async () => {
+  await using provider = await startProvider(() => says('Never.'));
+  const request = await suites.write(agent(provider));
+  await expect(testbed.run({ ...request, maxCost: { amount: 1, currency: 'EUR' } })).rejects.toMatchObject({
+    code: 'agent_access',
+    message: expect.stringContaining('EUR'),
+  });
+});
+
+it('what is kept of a conversation has no mailboxes where the suite says so; the model has them', async () => {
+  await using provider = await inTurn(calls(note('for ada@example.org')), says('Done.'));
+  const request = await suites.write(agent(provider));
+  const file = join(request.suite, 'suite.yaml');
+  await writeFile(file, `${await readFile(file, 'utf8')}defaults: { addresses: mask }\n`);
+  const { trials } = await testbed.run({ ...request, keep: 'never' });
+  const kept = await testbed.root.store.conversation(trials[0]?.trial ?? '', 1);
+  expect(JSON.stringify(kept)).toContain('for [redacted]@example.org');
+  expect(JSON.stringify(kept)).not.toContain('ada@');
+  expect(JSON.stringify(provider.requests[1]?.body.messages)).toContain('ada@example.org');
 });

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ModelCall } from '../../domain/model.ts';
-import { needsMoney, needsTokens } from '../../domain/model-budget.ts';
+import { unmeasured } from '../../domain/model-budget.ts';
 import type { World } from '../../environments/world.ts';
 import type { Store } from '../../store/store.ts';
 import { permittedTools } from '../check-call.ts';
@@ -69,14 +69,14 @@ async function opened(store: Store, { kase }: TrialContext, { trial, attempt, tu
   return text;
 }
 
-/** A limit on what nobody measures would never be met. */
+/** @throws {ApplicationFailure} for a limit that cannot be kept. */
 function requireMeasured({ kase }: TrialContext, agent: ModelAgent, { usage, price, route }: ModelCall): void {
-  const budget = budgetOf(kase, agent);
-  if (usage === null && (needsTokens(budget) || needsMoney(budget)))
+  const missing = unmeasured(budgetOf(kase, agent), usage, price);
+  if (missing === 'tokens')
     throw ApplicationFailure.nonRetryable(
       `${route} reports no tokens, so a budget of tokens or money cannot be kept; take it from case and agent`,
       'ModelSetup',
     );
-  if (price === null && needsMoney(budget))
-    throw ApplicationFailure.nonRetryable(`route ${route} has no prices, so a budget of money cannot be kept; give it "prices"`, 'ModelSetup');
+  if (missing === 'prices')
+    throw ApplicationFailure.nonRetryable(`route ${route} has no prices in the currency of a budget, which cannot be kept; give it "prices"`, 'ModelSetup');
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../domain/json.ts';
 import { type ModelCall, type ModelRoute, priceOf } from '../../domain/model.ts';
-import { type ModelBudget, needsMoney, needsTokens, NOTHING_SPENT, overdrawn, spend, usedUp } from '../../domain/model-budget.ts';
+import { type ModelBudget, NOTHING_SPENT, overdrawn, spend, unmeasured as unmeasuredIn, usedUp } from '../../domain/model-budget.ts';
 import { isObject } from '../../domain/text/bounded.ts';
 import { redactJson, type Redaction } from '../../models/redact.ts';
 import type { WireMessage } from './wire.ts';
@@ -121,8 +121,8 @@ export class ModelAccount {
     await record({ ...call, parameters, who: 'agent', agent, price, tries: 1, at: now().toISOString() }, messages);
     const counts = call.end === 'replied' && call.problem === null;
     const unmeasured =
-      counts && ((call.usage === null && (needsTokens(budget) || needsMoney(budget))) || (price === null && needsMoney(budget)))
-        ? `calls of ${call.route} tell no tokens or have no prices, so a budget of tokens or money cannot be kept`
+      counts && unmeasuredIn(budget, call.usage, price) !== null
+        ? `calls of ${call.route} tell no tokens, or have no prices in the budget's currency, so a budget of tokens or money cannot be kept`
         : null;
     return { over: overdrawn(budget, this.spent), unmeasured };
   }
