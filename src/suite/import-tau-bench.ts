@@ -16,15 +16,18 @@ export interface ImportTauBenchRequest {
   /** Which tasks become cases. Default: `test`. */
   readonly split?: Split;
   /**
-   * Who the customer is: told at once (`request`, the default), or a script that says who they are and what they want when they are asked.
+   * Who the customer is: told at once (`request`, the default), a script that says who they are and what they want when they are asked, or a model with the instruction as
+   * its brief.
    */
   readonly user?: CustomerKind;
+  /** File of the route to the model that speaks as the customer, for `user: model`; else it is the suite's to name one (`user_model`). */
+  readonly route?: string;
   /** Replace files that were edited since they were imported. Default: false. */
   readonly force?: boolean;
 }
 
 /** How the customers of imported tasks speak. */
-export type CustomerKind = 'request' | 'script';
+export type CustomerKind = 'request' | 'script' | 'model';
 
 export interface ImportTauBenchResult extends WrittenFiles {
   /** Absolute path of `suite.yaml`. */
@@ -61,7 +64,7 @@ export async function importTauBench(request: ImportTauBenchRequest): Promise<Im
   const files = new Map<string, string>();
   for (const [task, trace] of traces) files.set(join(out, 'cases', `${split}-${task.number}.yaml`), caseText(task, trace, request.user ?? 'request'));
   const suite = join(out, 'suite.yaml');
-  files.set(suite, suiteText(out, data, withEarlier(out, split)));
+  files.set(suite, suiteText(out, data, withEarlier(out, split), request.route));
   return { suite, cases: tasks.length, ...(await writeImported(files, { source: 'tau-bench', force: request.force ?? false })) };
 }
 
@@ -72,13 +75,14 @@ function withEarlier(out: string, split: Split): readonly Split[] {
   return SPLITS.filter((name) => name === split || files.some((file) => file.startsWith(`${name}-`) && file.endsWith('.yaml')));
 }
 
-function suiteText(out: string, data: string, splits: readonly Split[]): string {
+function suiteText(out: string, data: string, splits: readonly Split[], route: string | undefined): string {
   return stringify({
     name: 'tau-bench-retail',
     title: `tau-bench retail: ${splits.join(', ')}`,
     environment: { use: 'retail', with: { data: pathFrom(out, data) } },
     clock: '2024-05-15T15:00:00-04:00',
     timezone: 'America/New_York',
+    ...(route === undefined ? {} : { user_model: pathFrom(out, resolve(route)) }),
     user: { role: 'agent' },
     defaults: { trials: 1, agents: ['reference'] },
   });
@@ -92,7 +96,7 @@ function caseText(task: Task, trace: SolutionTrace, user: CustomerKind): string 
     kind: kindOf(task),
     tags: [task.split, task.outputs.length > 0 ? 'answer' : 'no-answer'],
     request: user === 'request' ? task.instruction : GREETING,
-    ...(user === 'script' ? { conversation: scriptOf(task) } : {}),
+    ...(user === 'request' ? {} : { conversation: user === 'script' ? scriptOf(task) : briefOf(task) }),
     user: { name: task.userId },
     expect: {
       outcomes: [{ name: 'gold', same_as: 'reference' }],
@@ -153,6 +157,11 @@ const ASKED = {
   confirmation: ['confirm', 'proceed', 'go ahead', 'yes/no', 'is that correct', 'is this correct', 'shall i'],
   end: ['anything else', 'something else', 'transferred', 'transferring'],
 };
+
+/** The instruction as it stands, to whoever plays the customer; who they are is told when it is asked for. */
+function briefOf(task: Task): JsonObject {
+  return { user: 'model', wants: task.instruction, if_asked: [customerOf(task).identity] };
+}
 
 function scriptOf(task: Task): JsonObject {
   const { identity, whole } = customerOf(task);

@@ -6,6 +6,8 @@ import { stringify } from 'yaml';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { Provider } from '../harness/provider.ts';
+import { importTauBench } from '../../src/suite/import-tau-bench.ts';
+import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { startSmallModel } from './endpoint.ts';
 import { fetchSdk } from './fetch.ts';
@@ -13,6 +15,8 @@ import { fetchSdk } from './fetch.ts';
 /** How well the model does does not matter: that each of its trials ends graded, with tokens and latency counted, does. */
 const PRICES = { input: 0.1, output: 0.4 };
 const GRADED = new Set(['completed', 'agent_error', 'agent_timeout', 'budget_exhausted']);
+
+const datasets = await requireOrSkip('datasets');
 
 let model: Provider;
 let testbed: Testbed;
@@ -63,6 +67,22 @@ it('drives trials of the support desk, each of which ends graded, with tokens an
   expect(summary.infraErrors).toBe(0);
   expect(summary.models).toMatchObject([{ agent: 'small', who: 'agent', totals: { unmeasured: { tokens: 0, cost: 0 } } }]);
   for (const { trial, attempt } of trials) expect((await testbed.root.store.conversation(trial, attempt)).some(({ role }) => role === 'assistant')).toBe(true);
+});
+
+it.skipIf(!datasets.met)(skipTitle("speaks as the customer of twenty retail tasks, its tokens apart from the agent's", datasets), async () => {
+  const file = join(folder, 'user-route.yaml');
+  await writeFile(file, stringify({ ...route(), parameters: { temperature: 0.8, max_tokens: 24 } }));
+  const suite = join(folder, 'retail');
+  await importTauBench({ data: join(DATASETS, 'tau-bench-retail'), out: suite, user: 'model', route: file });
+  const cases = Array.from({ length: 20 }, (_, index) => `test-${index * 5}`);
+  const { trials, summary } = await testbed.run({ suite, cases, agents: ['reference'], keep: 'never', concurrency: 4 });
+  expect(trials.every(({ ending }) => ending === 'completed' || ending === 'user_error')).toBe(true);
+  expect(summary).toMatchObject({ trials: 20, infraErrors: 0 });
+  for (const { models } of trials) {
+    expect(models?.agent ?? null).toBeNull();
+    expect(models?.user?.calls).toBeGreaterThan(0);
+    expect(models?.user?.tokens?.output).toBeGreaterThan(0);
+  }
 });
 
 it('drives tools through the `ai` package in a program, whose calls pass through the gateway', async () => {

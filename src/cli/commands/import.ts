@@ -46,8 +46,11 @@ export const addImport: AddCommand = (program, { host, action }) => {
     .requiredOption('--out <dir>', 'folder of the suite')
     .addOption(new Option('--split <name>', 'which tasks become cases').choices(['test', 'dev']).default('test'))
     .addOption(
-      new Option('--user <kind>', 'how the customer speaks: all at once, or as a script that answers').choices(['request', 'script']).default('request'),
+      new Option('--user <kind>', 'how the customer speaks: all at once, as a script that answers, or as a model')
+        .choices(['request', 'script', 'model'])
+        .default('request'),
     )
+    .option('--route <file>', 'route to the model that speaks as the customer, for --user model')
     .option('--force', 'replace files that were edited since they were imported')
     .action(
       action(async (dir: string, flags: TauBenchFlags) => {
@@ -58,6 +61,7 @@ export const addImport: AddCommand = (program, { host, action }) => {
           out: resolve(host.cwd, flags.out),
           split: flags.split,
           user: flags.user,
+          ...(flags.route !== undefined && { route: resolve(host.cwd, flags.route) }),
           force: flags.force === true,
         });
         return tell(host, flags, result, performance.now() - startedAt);
@@ -72,7 +76,8 @@ export const addImport: AddCommand = (program, { host, action }) => {
 interface TauBenchFlags extends CommonFlags {
   readonly out: string;
   readonly split: 'test' | 'dev';
-  readonly user: 'request' | 'script';
+  readonly user: 'request' | 'script' | 'model';
+  readonly route?: string;
   readonly force?: true;
 }
 
