@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { regradeRecorded } from '../../src/client/regrade-runs.ts';
 import type { AgreementReport } from '../../src/report/agreement.ts';
+import { ownServer } from '../fixtures/packs/shop/kit.ts';
 import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 
@@ -20,16 +21,20 @@ interface PublishedRun {
 
 /** A sample of the published runs and spoilt solutions; all of them: `trialbed regrade --from workbench-runs FILE --data DIR`. */
 describe.skipIf(!datasets.met)(skipTitle('recorded runs of WorkBench', datasets), () => {
+  /** Of its own, since whatever is leased for recorded runs is looked at, and other files make them too. */
+  let server: Awaited<ReturnType<typeof ownServer>>;
   let testbed: Testbed;
   let folder: string;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'trialbed-runs-'));
-    testbed = await startTestbed(inject('services'), { worker: false });
+    server = await ownServer();
+    testbed = await startTestbed({ ...inject('services'), postgresUrl: server.url }, { worker: false });
   });
 
   afterAll(async () => {
     await testbed?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
   });
 

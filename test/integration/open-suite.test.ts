@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, it } from 'vitest';
 import { openSuite } from '../../src/client/open-suite.ts';
+import { ownServer } from '../fixtures/packs/shop/kit.ts';
 import { startTestbed } from '../harness/testbed.ts';
 
 it('names that the environment does not have are told with file, line and the nearest known name, and no batch is made', async () => {
@@ -32,7 +33,9 @@ it('names that the environment does not have are told with file, line and the ne
       '  answer: Done.',
     ];
     await writeFile(join(folder, 'cases', 'one.yaml'), lines.join('\n'));
-    await using testbed = await startTestbed(inject('services'), { worker: false });
+    // Of its own: other files check suites at the same time, each in a world.
+    await using server = await ownServer();
+    await using testbed = await startTestbed({ ...inject('services'), postgresUrl: server.url }, { worker: false });
     const refused = openSuite(testbed.root, folder);
     await expect(refused).rejects.toMatchObject({
       code: 'suite_file',
