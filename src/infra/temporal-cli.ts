@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { isExecutable } from '../processes/find-program.ts';
 import { ConfigError } from '../worker/config.ts';
 
 const run = promisify(execFile);
@@ -67,14 +67,4 @@ export async function requireTemporalCli(file: string): Promise<void> {
 export async function temporalCliVersion(file: string): Promise<string> {
   const { stdout } = await run(file, ['--version'], { timeout: 30_000 });
   return stdout.trim().split('\n')[0] ?? '';
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK);
-    // A folder that may be entered counts as executable too.
-    return (await stat(file)).isFile();
-  } catch {
-    return false;
-  }
 }

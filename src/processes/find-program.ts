@@ -8,7 +8,8 @@ export async function findProgram(program: string, folder: string, path: string)
   return null;
 }
 
-async function isExecutable(file: string): Promise<boolean> {
+/** Whether it is a file that may be run; a folder that may be entered is none. */
+export async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
     return (await stat(file)).isFile();

@@ -1,4 +1,3 @@
-import { access, constants } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { AgentSpec, ServiceAccess } from '../domain/agent.ts';
 import type { ModelRoute } from '../domain/model.ts';
@@ -6,6 +5,7 @@ import { agentHash } from './agent-hash.ts';
 import { checkSolution } from './check-solution.ts';
 import { contentHash } from './identity.ts';
 import { check, problemAt } from './issues.ts';
+import { isExecutable } from '../processes/find-program.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { codeFile, isFile, kindOf } from './places.ts';
 import { routeOf } from './route-file.ts';
@@ -130,11 +130,7 @@ async function commandAgent(source: YamlFile, written: Extract<AgentFile, { kind
     const file = resolve(folder, program);
     const refuse = (message: string) => new SuiteFileError([problemAt(source, ['program'], message)]);
     if (!(await isFile(file))) throw refuse(`there is no file ${program}, looked up from ${shown === '.' ? 'the folder of this file' : shown}`);
-    const executable = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (!executable) throw refuse(`${program} cannot be executed; chmod +x it, or name the program that runs it and give the file in args`);
+    if (!(await isExecutable(file))) throw refuse(`${program} cannot be executed; chmod +x it, or name the program that runs it and give the file in args`);
   }
   const spec = {
     kind: 'command' as const,

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { endEscaped } from '../processes/escaped.ts';
 import { endGroup, headOf, spawnGroup } from '../processes/group.ts';
+import { Lines } from '../processes/lines.ts';
 
 /** Longest message that a server may print; in bytes. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-const NEWLINE = 0x0a;
 /** Variable of a server's environment by whose value what left its process group is found. */
 const MARKER = 'TRIALBED_TOOL_SERVER';
 /** Of what it printed, in a message. */
@@ -34,10 +34,14 @@ export class ProcessTransport implements Transport {
   private readonly program: ServerProgram;
   private readonly lose: (why: string) => void;
   private child: ChildProcess | null = null;
-  private parts: Buffer[] = [];
-  private bytes = 0;
   private closed = false;
   private readonly mark = randomUUID();
+  private readonly lines = new Lines(MAX_MESSAGE_BYTES, {
+    line: (text) => {
+      if (text.trim() !== '') this.receive(text);
+    },
+    tooLong: () => this.refuse(`it printed a message of more than ${MAX_MESSAGE_BYTES} bytes`),
+  });
 
   constructor(program: ServerProgram) {
     this.program = program;
@@ -56,7 +60,7 @@ export class ProcessTransport implements Transport {
       const how = signal ? `it was ended by ${signal}` : `it exited with status ${code}`;
       this.lose(`${how}${printed.text() ? `; it printed: ${printed.text()}` : ''}`);
     });
-    child.stdout?.on('data', (chunk: Buffer) => this.read(chunk));
+    child.stdout?.on('data', (chunk: Buffer) => this.lines.read(chunk));
     // Nobody waits any more for what it has not answered.
     void this.lost.then(() => this.close());
   }
@@ -70,30 +74,11 @@ export class ProcessTransport implements Transport {
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
-    this.parts = [];
+    this.lines.close();
     this.lose('it was ended');
     if (this.child) await endGroup(this.child);
     await endEscaped(`${MARKER}=${this.mark}`);
     this.onclose?.();
-  }
-
-  private read(chunk: Buffer): void {
-    let rest = chunk;
-    for (let at = rest.indexOf(NEWLINE); at !== -1 && !this.closed; at = rest.indexOf(NEWLINE)) {
-      this.keep(rest.subarray(0, at));
-      rest = rest.subarray(at + 1);
-      const line = Buffer.concat(this.parts).toString('utf8');
-      this.parts = [];
-      this.bytes = 0;
-      if (!this.closed && line.trim() !== '') this.receive(line);
-    }
-    if (!this.closed) this.keep(rest);
-  }
-
-  private keep(part: Buffer): void {
-    this.bytes += part.length;
-    if (this.bytes > MAX_MESSAGE_BYTES) this.refuse(`it printed a message of more than ${MAX_MESSAGE_BYTES} bytes`);
-    else if (part.length > 0) this.parts.push(part);
   }
 
   private receive(line: string): void {

@@ -1,9 +1,8 @@
 import type { Duplex } from 'node:stream';
+import { Lines } from '../../processes/lines.ts';
 
 /** Longest message that is read; in bytes. The largest arguments and the longest reply fit, whatever JSON escapes of them. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-
-const NEWLINE = 0x0a;
 
 export interface ChannelEvents {
   readonly message: (value: unknown) => void;
@@ -24,15 +23,17 @@ export class Channel {
   congested = false;
   private readonly stream: Duplex;
   private readonly events: ChannelEvents;
-  private parts: Buffer[] = [];
-  private bytes = 0;
   private closed = false;
   private held = false;
+  private readonly lines = new Lines(MAX_MESSAGE_BYTES, {
+    line: (text) => this.parse(text),
+    tooLong: () => this.refuse(`a message is longer than ${MAX_MESSAGE_BYTES} bytes`),
+  });
 
   constructor(stream: Duplex, events: ChannelEvents) {
     this.stream = stream;
     this.events = events;
-    stream.on('data', (chunk: Buffer) => this.read(chunk));
+    stream.on('data', (chunk: Buffer) => this.lines.read(chunk));
     stream.once('close', () => this.ended());
     stream.once('end', () => this.ended());
     stream.on('drain', () => {
@@ -62,31 +63,11 @@ export class Channel {
   /** Gives out nothing more. */
   close(): void {
     this.closed = true;
-    this.parts = [];
+    this.lines.close();
     this.stream.destroy();
   }
 
-  private read(chunk: Buffer): void {
-    let rest = chunk;
-    for (let at = rest.indexOf(NEWLINE); at !== -1 && !this.closed; at = rest.indexOf(NEWLINE)) {
-      this.keep(rest.subarray(0, at));
-      rest = rest.subarray(at + 1);
-      const line = Buffer.concat(this.parts).toString('utf8');
-      this.parts = [];
-      this.bytes = 0;
-      this.parse(line);
-    }
-    if (!this.closed) this.keep(rest);
-  }
-
-  private keep(part: Buffer): void {
-    this.bytes += part.length;
-    if (this.bytes > MAX_MESSAGE_BYTES) this.refuse(`a message is longer than ${MAX_MESSAGE_BYTES} bytes`);
-    else if (part.length > 0) this.parts.push(part);
-  }
-
   private parse(line: string): void {
-    if (this.closed) return;
     let value: unknown;
     try {
       value = JSON.parse(line);
