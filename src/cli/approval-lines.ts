@@ -13,7 +13,7 @@ export function askedLines(asked: AskedApproval, columns: number, paint: Paint):
   return [
     paint('bold', plainText(id)),
     ...[
-      plainText(`${asked.case} by ${asked.agent}: ${operation} ${tool}, since ${rule} need an approval; expires ${expiresAt}`),
+      plainText(`${asked.case} by ${asked.agent}: ${operation} ${tool}; the rule is "${rule}"; expires ${expiresAt}`),
       `arguments ${oneLineJson(args, columns - 12)}`,
       ...rowLines(approval, columns),
     ].map((line) => `  ${line}`),
