@@ -124,7 +124,7 @@ describe('blocks', () => {
     const suite = await loadSuite(join(dir, 'suite'));
     expect(suite.cases.map(({ kase }) => kase.id)).toEqual(['by-model', 'four-people', 'nothing-free', 'smallest-free-room']);
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
-    expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'asker', 'caller', 'far', 'planner', 'relay', 'shouter']);
+    expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'asker', 'caller', 'desk', 'far', 'planner', 'relay', 'shouter']);
     expect(Object.keys(suite.schedules)).toEqual(['busy', 'lost-reply', 'somebody-else']);
     const others = named.filter(({ head }) => !head?.startsWith('suite/'));
     expect(others.map(({ head }) => head)).toEqual(['.github/workflows/agent.yml']);
