@@ -42,7 +42,7 @@ describe('the package, installed from its archive in an empty folder', { timeout
     expect(outside).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/trialbed.js', 'package.json']);
     const kinds = new Set(packed.files.map((file) => /(\.d\.ts|\.[a-z]+)$/.exec(file)?.[1] ?? file));
     expect([...kinds].sort()).toEqual(
-      ['.csv', '.d.ts', '.js', '.json', '.md', '.py', '.sh', '.sql', '.template', '.ts', '.yaml', 'LICENSE', 'dist/init/template/gitignore'].sort(),
+      ['.csv', '.d.ts', '.js', '.json', '.md', '.py', '.sh', '.sql', '.template', '.ts', '.txt', '.yaml', 'LICENSE', 'dist/init/template/gitignore'].sort(),
     );
     // TypeScript as it was written: only what `init` hands to users.
     const typescript = packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file));
@@ -154,7 +154,7 @@ describe('the package, installed from its archive in an empty folder', { timeout
     expect(checked.code).toBe(0);
     const ran = await place.run(process.execPath, ['check.ts']);
     expect(ran.stderr).toBe('');
-    expect(jsonLines(ran.stdout)).toEqual([{ suite: 'support-desk', trials: 3, passed: 3, tools: ['ping'], transition: 'committed' }]);
+    expect(jsonLines(ran.stdout)).toEqual([{ suite: 'support-desk', trials: 3, passed: 3, tools: ['ping', 'ask_user'], transition: 'committed' }]);
   });
 
   test('init there, then run', async () => {
