@@ -29,7 +29,10 @@ describe('loading a pack', () => {
     const loaded = await loadEnvironment(shopSource({ salt: 's' }));
     expect(loaded.policy).toBe('Be kind.\n');
     expect(loaded.generation).toMatch(/^[0-9a-f]{64}$/);
-    expect(loaded.toolSchemas).toMatchObject([{ name: 'add_note', effect: 'write' }]);
+    expect(loaded.toolSchemas).toMatchObject([
+      { name: 'add_note', effect: 'write' },
+      { name: 'ask_user', effect: 'read' },
+    ]);
     expect(loaded.toolSchemas[0]?.inputSchema).toMatchObject({
       type: 'object',
       required: ['about'],
