@@ -2,23 +2,19 @@
  * 50 agents of their own at once, each with an MCP client of its own, each 20 calls through the gateway: p50 and p95 of a call in milliseconds, and beside it in the
  * same run as many bare workflow Updates, each with one empty activity of the same kind. Only the ratio says something about this project. `--json` prints one object.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Worker } from '@temporalio/worker';
 import { run } from '../src/client/run.ts';
-import { acquireServices } from '../src/infra/services.ts';
-import { readConfig, readSettings } from '../src/worker/config.ts';
-import { createRoot, type Root } from '../src/worker/root.ts';
+import type { Root } from '../src/worker/root.ts';
 import { connectWorker } from '../src/worker/temporal.ts';
 import { startTrialWorker } from '../src/worker/trial-worker.ts';
 import { writeOneCaseSuite } from '../test/harness/one-case-suite.ts';
+import { onOwnServices } from './own-services.ts';
 
 const AGENTS = 50;
 /** Of each kind, by each agent. */
@@ -31,11 +27,7 @@ interface Row {
   readonly p95: number;
 }
 
-const home = await mkdtemp(join(tmpdir(), 'trialbed-bench-'));
-const env = { ...process.env, TRIALBED_HOME: home, TRIALBED_POSTGRES: process.env.TRIALBED_POSTGRES ?? 'embedded' };
-const lease = await acquireServices(readSettings(env), { progress: (text) => process.stderr.write(`${text}\n`) });
-try {
-  await using root = await createRoot(readConfig(env, lease.endpoints));
+await onOwnServices(async (root) => {
   const reads = createHistogram();
   const writes = createHistogram();
   {
@@ -53,10 +45,7 @@ try {
   ];
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ agents: AGENTS, rows })}\n`);
   else process.stdout.write(`${table(rows)}\n`);
-} finally {
-  await lease.release();
-  await rm(home, { recursive: true, force: true });
-}
+});
 
 /** All agents begin to call once every trial has come to its agent. */
 async function throughGateway(root: Root, name: string, agents: number, reads: RecordableHistogram, writes: RecordableHistogram): Promise<void> {
@@ -82,7 +71,7 @@ async function throughGateway(root: Root, name: string, agents: number, reads: R
     const agent = { kind: 'http', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     const user = { name: 'mara', role: 'agent', attributes: { identity_verified: true } };
     const budget = { calls: 2 * CALLS, wall: '10m' };
-    const suite = await writeOneCaseSuite(home, name, { environment: 'support-desk', agent, kase: { user, budget } });
+    const suite = await writeOneCaseSuite(root.config.home, name, { environment: 'support-desk', agent, kase: { user, budget } });
     const handle = await run(root, { ...suite, trials: agents, concurrency: agents, keep: 'never' }, new Promise(() => {}));
     for await (const event of handle.events()) {
       if (event.type === 'trial' && (event.ending !== 'completed' || event.calls !== 2 * CALLS))

@@ -2,17 +2,13 @@
  * Trials a second at concurrency 1, 10 and 50, and beside them in the same run a bare workflow with as many empty activities of each kind.
  * Only the ratio says something about this project: both share machine, server and moment. `--json` prints one object.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { run } from '../src/client/run.ts';
-import { acquireServices } from '../src/infra/services.ts';
-import { readConfig, readSettings } from '../src/worker/config.ts';
-import { createRoot, type Root } from '../src/worker/root.ts';
+import type { Root } from '../src/worker/root.ts';
 import { startTrialWorker } from '../src/worker/trial-worker.ts';
 import { connectWorker } from '../src/worker/temporal.ts';
+import { onOwnServices } from './own-services.ts';
 
 interface Row {
   readonly concurrency: number;
@@ -23,11 +19,7 @@ interface Row {
   readonly ratio: number;
 }
 
-const home = await mkdtemp(join(tmpdir(), 'trialbed-bench-'));
-const env = { ...process.env, TRIALBED_HOME: home, TRIALBED_POSTGRES: process.env.TRIALBED_POSTGRES ?? 'embedded' };
-const lease = await acquireServices(readSettings(env), { progress: (text) => process.stderr.write(`${text}\n`) });
-try {
-  await using root = await createRoot(readConfig(env, lease.endpoints));
+await onOwnServices(async (root) => {
   const rows: Row[] = [];
   {
     await using _worker = await startTrialWorker(root);
@@ -48,10 +40,7 @@ try {
   }
   if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ rows })}\n`);
   else process.stdout.write(`${table(rows)}\n`);
-} finally {
-  await lease.release();
-  await rm(home, { recursive: true, force: true });
-}
+});
 
 async function trials(root: Root, concurrency: number, repetitions: number) {
   const startedAt = performance.now();
