@@ -83,7 +83,7 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   }
 }
 
-/** A run refuses its 2,001st Update. Some are left for questions, turns and decisions. */
+/** A run refuses its 2,001st Update. Some are left for decisions. */
 const MAX_UPDATES = 1_900;
 
 /** Trouble that another attempt would meet again. */
@@ -112,6 +112,7 @@ class TrialRun {
   private readonly input: TrialInput;
   /** Updates of all attempts of this run that called a tool or ended a turn. */
   private updates = 0;
+  /** Updates that the attempt may need at most: its calls and its turns. */
   private budget = 0;
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
@@ -169,7 +170,7 @@ class TrialRun {
     try {
       plan = await short.beginAttempt(ref);
       if (plan.done) return plan.done;
-      this.budget = plan.budget.calls;
+      this.budget = plan.budget.calls + plan.budget.turns;
       await this.enter('provision');
       const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
       at = { ...ref, world };
