@@ -23,7 +23,7 @@ const agrees = agreementOf('workbench-runs', [graded], 0.5);
 const line = ['regrade', '--from', 'workbench-runs', 'runs.jsonl', '--data', 'folder'];
 
 function hostWith(regradeRuns: (request: RegradeRunsRequest) => Promise<typeof agrees>): TestHost {
-  return new TestHost({ cwd: '/work', client: { regradeRuns } });
+  return new TestHost({ cwd: '/here', client: { regradeRuns } });
 }
 
 describe('regrade --from', () => {
@@ -34,7 +34,7 @@ describe('regrade --from', () => {
       return agrees;
     });
     expect(await runCommandLine([...line, '--limit', '5', '--concurrency', '3'], host)).toBe(0);
-    expect(asked).toMatchObject([{ from: 'workbench-runs', file: '/work/runs.jsonl', data: '/work/folder', limit: 5, concurrency: 3 }]);
+    expect(asked).toMatchObject([{ from: 'workbench-runs', file: '/here/runs.jsonl', data: '/here/folder', limit: 5, concurrency: 3 }]);
     expect(host.stdout).toContain('1 runs: 1 correct, 0 with unwanted side effects, 1 exact; 0 only the product fails; 0 disagreements');
     expect(host.stderr).toContain('1 runs in 0.5 s, 2.0 runs a second');
   });
