@@ -36,6 +36,7 @@ function jsonDisplay(host: Host): Display {
     event(event) {
       if (event.type === 'batch') note(host, batchLine(event));
       if (event.type === 'approval') note(host, approvalLine(event));
+      if (event.type === 'outage') note(host, outageLine(event));
       if (event.type === 'trial') show(event);
     },
     log: (line) => note(host, line),
@@ -61,6 +62,8 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
         live?.phase(event);
       } else if (event.type === 'approval') {
         permanent(paint('yellow', plainText(approvalLine(event))));
+      } else if (event.type === 'outage') {
+        permanent(paint(event.outage ? 'yellow' : 'dim', plainText(outageLine(event))));
       } else {
         live?.finished(event.trial);
         permanent(trialLine(event, columnsOf(host.out), paint));
@@ -78,6 +81,10 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
 
 function approvalLine({ asked }: Extract<BatchEvent, { type: 'approval' }>): string {
   return `waits for your approval: ${asked.approval.tool} ${oneLineJson(asked.approval.args, 80)}; trialbed approve ${asked.id}`;
+}
+
+function outageLine({ outage }: Extract<BatchEvent, { type: 'outage' }>): string {
+  return outage ? `the batch waits: ${outage.service} ${outage.reason}; it goes on by itself` : 'the batch goes on';
 }
 
 function batchLine(event: Extract<BatchEvent, { type: 'batch' }>): string {

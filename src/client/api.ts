@@ -1,6 +1,7 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { AskedApproval, BatchRow, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { Outage } from '../domain/outage.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
@@ -49,6 +50,8 @@ export type BatchEvent =
   | { readonly type: 'phase'; readonly trial: string; readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }
   /** A call waits for the decision of people. */
   | { readonly type: 'approval'; readonly asked: AskedApproval }
+  /** A service is away, and the batch waits for it; null: it is back. */
+  | { readonly type: 'outage'; readonly outage: Outage | null }
   | TrialSummary
   | BatchSummary;
 

@@ -1,5 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Money } from '../domain/model.ts';
+import { outageOf } from '../domain/outage.ts';
 import type { Ending } from '../domain/verdict.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { type BatchRow, type Store, StoreConflictError, type TrialRow } from '../store/store.ts';
@@ -8,7 +9,7 @@ import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
 import type { BatchEvent, BatchHandle } from './api.ts';
 import { CostLimit } from './cost-limit.ts';
 import { EventQueue } from './event-queue.ts';
-import { patiently } from './patiently.ts';
+import { Patience } from './patiently.ts';
 import { summarise } from './summarise.ts';
 
 const PHASE_POLL_MS = 1_000;
@@ -52,12 +53,13 @@ export function launch(options: LaunchOptions): BatchHandle {
 async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, stop: AbortSignal): Promise<BatchSummary> {
   const { store, batch, resumed } = options;
   const startedAt = performance.now();
-  await using _driving = await patiently(() => store.drive(batch.id));
+  const patience = new Patience((outage) => events.push({ type: 'outage', outage }));
+  await using _driving = await patience.wait(() => store.drive(batch.id));
   await store.setBatchState(batch.id, 'running');
   const all = await store.trials(batch.id);
   const pending = all.filter((row) => !isDone(row.summary));
   events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: all.length, done: all.length - pending.length, resumed });
-  const stopWatching = watchPhases(store, batch, events);
+  const stopWatching = watchPhases(store, batch, events, patience);
   const money = new CostLimit(store, batch.id, options.maxCost);
   const ended = new AbortController();
   const over = AbortSignal.any([stop, ended.signal]);
@@ -67,7 +69,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
       for (const row of queue) {
         // One that was launched before is waited for, whatever it costs.
         if (over.aborted || (row.attempt === 0 && !(await money.permits()))) return;
-        const summary = await untilStopped(runTrial(options, row), over);
+        const summary = await untilStopped(runTrial(options, row, patience), over);
         if (summary) events.push(summary);
       }
     });
@@ -78,7 +80,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
     stopWatching();
   }
   // Nobody waits for a batch that was interrupted.
-  const insist: typeof patiently = stop.aborted ? (work) => work() : patiently;
+  const insist: Patience['wait'] = stop.aborted ? (work) => work() : (work) => patience.wait(work);
   const rows = await insist(() => store.trials(batch.id));
   const finished = rows.every((row) => isDone(row.summary) || row.summary?.ending === 'infra_error' || row.summary?.ending === 'cancelled');
   if (finished && !stop.aborted) await insist(() => store.setBatchState(batch.id, 'finished'));
@@ -91,9 +93,9 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
 }
 
 /** Starts the trial's workflow, or joins the one that runs, and waits for its summary. */
-async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, row: TrialRow): Promise<TrialSummary> {
+async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, row: TrialRow, patience: Patience): Promise<TrialSummary> {
   const startedAt = Date.now();
-  const attempts = await patiently(() => store.attempts(row.id));
+  const attempts = await patience.wait(() => store.attempts(row.id));
   const input: TrialInput = {
     trial: row.id,
     batch: batch.id,
@@ -117,15 +119,15 @@ async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, ro
       staticSummary: [row.caseId, ...(row.scheduleHash === null ? [] : [row.schedule]), row.agentName, row.repetition].join(' / '),
       staticDetails: `Trial ${row.id} of batch ${batch.id}, suite ${batch.suite}.`,
     });
-  const handle = await patiently(start).catch((error: unknown) => {
+  const handle = await patience.wait(start).catch((error: unknown) => {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return temporal.workflow.getHandle<typeof trialWorkflow>(row.id);
     throw error;
   });
   try {
-    return await patiently(() => handle.result());
+    return await patience.wait(() => handle.result());
   } catch (error) {
     if (!(error instanceof WorkflowFailedError) && !(error instanceof WorkflowNotFoundError)) throw error;
-    return patiently(() => recordBroken(store, row, batch.id, error, Date.now() - startedAt));
+    return patience.wait(() => recordBroken(store, row, batch.id, error, Date.now() - startedAt));
   }
 }
 
@@ -180,7 +182,12 @@ async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T |
   }
 }
 
-function watchPhases(store: Store, { id: batch, options: { human } }: Pick<BatchRow, 'id' | 'options'>, events: EventQueue<BatchEvent>): () => void {
+function watchPhases(
+  store: Store,
+  { id: batch, options: { human } }: Pick<BatchRow, 'id' | 'options'>,
+  events: EventQueue<BatchEvent>,
+  patience: Patience,
+): () => void {
   const known = new Map<string, TrialPhase>();
   const asked = new Set<string>();
   let running = false;
@@ -198,8 +205,10 @@ function watchPhases(store: Store, { id: batch, options: { human } }: Pick<Batch
         asked.add(one.id);
         events.push({ type: 'approval', asked: one });
       }
-    } catch {
-      // Progress only: a store that is away for a moment shows in the trials themselves.
+      patience.saw(watchPhases, null);
+    } catch (error) {
+      // Progress only: whoever follows the batch is told, and the trials go on by themselves when it is back.
+      patience.saw(watchPhases, outageOf(error));
     } finally {
       running = false;
     }
