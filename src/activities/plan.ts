@@ -56,8 +56,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
 }
 
 function approverOf({ batch, kase }: Pick<TrialContext, 'batch' | 'kase'>): ApproverPlan {
-  // In the world of a fixture nobody can do harm, so a signal counts whoever sent it.
-  if (batch.options.human) return { by: 'people', unverified: true };
+  if (batch.options.human) return { by: 'people', unverified: batch.options.unverified !== 'refuse' };
   const { decides, afterMs, name, reason, changes } = kase.approver ?? NOBODY;
   const decided = decides === 'change_world_then_approve' ? 'approve' : decides;
   return { by: 'case', decides: decided, name, afterMs, changes: changes !== undefined, ...(reason !== undefined && { reason }) };

@@ -9,7 +9,8 @@ import type { Json } from '../domain/json.ts';
 import type { ModelCall, Money } from '../domain/model.ts';
 import type { ConversationEntry } from '../store/conversation.ts';
 import type { AgreementReport } from '../report/agreement.ts';
-import type { SweepReport } from '../environments/world.ts';
+import type { RecordedRuns } from './recorded-runs.ts';
+import type { SweptReport } from './sweep.ts';
 import type { FileProblem } from '../suite/suite.ts';
 
 /** What to run. Everything but `suite` has a default. */
@@ -41,6 +42,8 @@ export interface RunRequest {
   readonly maxCost?: Money;
   /** People decide what needs an approval (`approvals`, `decide`), and not the cases' approvers. Default false. */
   readonly human?: boolean;
+  /** With `human`: whether plain signals to a trial's workflow decide, whose sender nobody has identified. Default: the suite's, else `count`. */
+  readonly unverified?: 'count' | 'refuse';
   /** Options merged over the suite's `environment.with`. */
   readonly environmentOptions?: { readonly [name: string]: Json };
 }
@@ -119,6 +122,8 @@ export interface RegradeRunsRequest {
   readonly limit?: number;
   /** Runs in flight, each in a world of its own. Default 4. */
   readonly concurrency?: number;
+  /** The file as it was read already. Default: it is read now. */
+  readonly read?: RecordedRuns;
   /** When raised, calls in flight end, worlds are given back, and the promise is rejected with its reason. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, of: number) => void;
@@ -206,7 +211,7 @@ export interface Trialbed extends AsyncDisposable {
    * count, {DecisionUnansweredError} where no worker runs the trial
    */
   decide(request: string, decision: Decision): Promise<DecisionReceipt>;
-  sweep(options?: { readonly dryRun?: boolean }): Promise<SweepReport>;
+  sweep(options?: { readonly dryRun?: boolean }): Promise<SweptReport>;
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
 }

@@ -1,8 +1,7 @@
-import { resolve } from 'node:path';
 import { loadEnvironment } from '../environments/load.ts';
-import { runFormat } from '../recorded/formats.ts';
 import { requireAccess } from './agent-access.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
+import { type RecordedRuns, readRecordedRuns } from './recorded-runs.ts';
 import { readSuite, suiteRequestOf } from './read-suite.ts';
 import { selectCases, selectShard, trialsOf } from './select.ts';
 import { selectSchedules } from './select-schedules.ts';
@@ -24,11 +23,10 @@ export const checks: Checks = {
     const read = await readSuite({ suite, environmentOptions: {}, agents: 'every' }, { loadEnvironment });
     selectCases(read.suite.cases, options);
   },
-  async recordedRuns({ from, file, data, limit, model }) {
-    const format = runFormat(from);
-    const folder = resolve(data);
-    await format.read(resolve(file), { limit: limit ?? null, data: folder, model: model ?? null });
-    await loadEnvironment(format.environment(folder));
+  async recordedRuns(request) {
+    const read = await readRecordedRuns(request);
+    await loadEnvironment(read.format.environment(read.data));
+    return read;
   },
 };
 
@@ -37,6 +35,6 @@ export interface Checks {
   run(request: RunRequest): Promise<void>;
   /** @throws {SuiteFileError} @throws {NothingToRunError} */
   validation(suite: string, options?: { readonly cases?: readonly string[] }): Promise<void>;
-  /** @throws {RecordedRunsError} */
-  recordedRuns(request: RegradeRunsRequest): Promise<void>;
+  /** Gives what it has read, as the request's `read`. @throws {RecordedRunsError} */
+  recordedRuns(request: RegradeRunsRequest): Promise<RecordedRuns>;
 }

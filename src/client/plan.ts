@@ -58,6 +58,7 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
       seed: request.seed,
       trials: contents,
       ...(options.human && { human: true }),
+      ...(options.human && options.unverified === 'refuse' && { unverified: 'refuse' }),
     }),
     environment: {
       name: environment.environment.name,

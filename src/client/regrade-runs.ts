@@ -1,10 +1,9 @@
-import { resolve } from 'node:path';
 import type { ActivityServices } from '../activities/services.ts';
 import { agreementOf, type AgreementReport } from '../report/agreement.ts';
-import { runFormat } from '../recorded/formats.ts';
 import { regradeRuns } from '../recorded/regrade-runs.ts';
 import type { Root } from '../worker/root.ts';
 import type { RegradeRunsRequest } from './api.ts';
+import { readRecordedRuns } from './recorded-runs.ts';
 import { toolServersAt } from './tool-servers.ts';
 
 /** Runs in flight unless told otherwise: with more, one PostgreSQL on two cores gets no faster. */
@@ -13,9 +12,7 @@ const CONCURRENCY = 4;
 /** Makes recorded runs again in worlds and holds the verdicts against the published ones. @throws {RecordedRunsError} */
 export async function regradeRecorded(root: Root, request: RegradeRunsRequest): Promise<AgreementReport> {
   const startedAt = performance.now();
-  const format = runFormat(request.from);
-  const data = resolve(request.data);
-  const runs = await format.read(resolve(request.file), { limit: request.limit ?? null, data, model: request.model ?? null });
+  const { format, data, runs } = request.read ?? (await readRecordedRuns(request));
   const environment = await root.loadEnvironment(format.environment(data));
   const graded = await regradeRuns(servicesOf(root), {
     format,

@@ -1,4 +1,5 @@
 import type { BatchOptions } from '../store/store.ts';
+import type { Suite } from '../suite/suite.ts';
 import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
 import { requireAccess, requirePrices } from './agent-access.ts';
@@ -22,7 +23,7 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
 /** The interrupted batch of a request's content, or a new one, with everything stored that its trials need. Nothing runs yet. */
 export async function prepareBatch(root: Root, request: RunRequest): Promise<PreparedBatch> {
   const { suite, environment, agents } = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
-  requireAccess(agents, optionsOf(request).isolation);
+  requireAccess(agents, optionsOf(request, suite.defaults).isolation);
   const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
   requirePrices(agents, maxCost);
   const cases = selectCases(suite.cases, request);
@@ -36,7 +37,7 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
     suite,
     environment,
     trials,
-    options: { ...optionsOf(request), ...(suite.defaults.addresses && { addresses: suite.defaults.addresses }) },
+    options: optionsOf(request, suite.defaults),
     seed: request.seed ?? null,
   });
   await root.store.putDocuments({
@@ -58,13 +59,15 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
   };
 }
 
-function optionsOf(request: RunRequest): BatchOptions {
+function optionsOf(request: RunRequest, { addresses, unverified }: Suite['defaults']): BatchOptions {
   return {
     isolation: request.isolation ?? 'schema',
     keep: request.keep ?? 'failed',
     concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
     retries: RETRIES,
     ...(request.human && { human: true }),
+    ...((request.unverified ?? unverified) && { unverified: request.unverified ?? unverified }),
+    ...(addresses && { addresses }),
   };
 }
 

@@ -16,6 +16,7 @@ import { addConversation, listConversation, liveConversation } from './conversat
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { drivenBatches, markDriven } from './driving.ts';
+import { forgetLive, liveConversations } from './forget-live.ts';
 import {
   addLateRequest,
   endGatewayToken,
@@ -90,6 +91,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     addConversation: (trial, attempt, entries) => addConversation(database, trial, attempt, entries),
     conversation: (trial, attempt) => listConversation(database, trial, attempt),
     liveConversation: (trial, attempt, side) => liveConversation(database, trial, attempt, side),
+    liveConversations: () => liveConversations(database),
+    forgetLive: (trial, attempt) => forgetLive(database, trial, attempt),
     putRecord: (trial, attempt, record) => database.transaction((sql) => putRecord(sql, trial, attempt, record)),
     record: (trial, attempt) => findRecord(database, trial, attempt),
     attempts: (trial) => listAttempts(database, trial),

@@ -67,6 +67,8 @@ export interface BatchOptions {
   readonly retries: number;
   /** People decide what needs an approval, and not the cases' approvers. Absent: they do not. */
   readonly human?: true;
+  /** Whether plain signals decide, whose sender nobody has identified. Absent: they do. */
+  readonly unverified?: 'count' | 'refuse';
   /** What records of conversations with models do with mail addresses. Absent: they are kept. */
   readonly addresses?: 'keep' | 'mask';
 }
@@ -206,6 +208,10 @@ export interface Store extends AsyncDisposable {
   conversation(trial: string, attempt: number): Promise<readonly ConversationEntry[]>;
   /** Messages of one side as they were, in order; none once the attempt has ended. */
   liveConversation(trial: string, attempt: number, side: Pick<ConversationEntry, 'who' | 'agent'>): Promise<readonly ChatMessage[]>;
+  /** Trials that have such messages, each with its newest attempt that has. */
+  liveConversations(): Promise<readonly { readonly trial: string; readonly attempt: number }[]>;
+  /** Forgets messages as they were, of this attempt and of those before it. */
+  forgetLive(trial: string, attempt: number): Promise<void>;
   /** Record of an attempt, once. A second call with the same attempt changes nothing. */
   putRecord(trial: string, attempt: number, record: TrialRecord): Promise<void>;
   record(trial: string, attempt: number): Promise<TrialRecord | null>;

@@ -46,6 +46,8 @@ export interface ManifestContent {
   readonly trials: readonly Omit<TrialPlan, 'id'>[];
   /** People decide what needs an approval; absent where they do not. */
   readonly human?: true;
+  /** Plain signals decide nothing; absent where they do. */
+  readonly unverified?: 'refuse';
 }
 
 /** Equal for equal content, in whatever order the trials are named. */

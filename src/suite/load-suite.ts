@@ -66,6 +66,7 @@ export async function readSuiteFiles(
     faults: defaultFaults(source, written, schedules, problems),
     ...(written.defaults?.max_cost && { maxCost: written.defaults.max_cost }),
     ...(written.defaults?.addresses && { addresses: written.defaults.addresses }),
+    ...(written.defaults?.unverified_approvals && { unverified: written.defaults.unverified_approvals }),
   };
   const suite = {
     name: written.name,

@@ -37,6 +37,10 @@ export const suiteSchema = z.strictObject({
         .enum(['keep', 'mask'])
         .meta({ description: 'What records of conversations with models do with mail addresses: keep them, or hide the mailbox. Default: keep.' })
         .optional(),
+      unverified_approvals: z
+        .enum(['count', 'refuse'])
+        .meta({ description: 'Whether plain signals, whose sender nobody knows, decide what needs an approval where people decide (--human). Default: count.' })
+        .optional(),
     })
     .meta({ description: 'What a run does that does not say otherwise.' })
     .optional(),

@@ -23,6 +23,7 @@ export interface Suite {
     readonly faults: readonly string[];
     readonly maxCost?: Money;
     readonly addresses?: 'keep' | 'mask';
+    readonly unverified?: 'count' | 'refuse';
   };
 }
 

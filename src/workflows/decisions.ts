@@ -11,11 +11,14 @@ const UNKNOWN_SENDER = 'a Temporal signal';
 /** How decisions of people reach the gate of the attempt that runs. */
 export class Decisions {
   private readonly attempt: () => number;
+  private readonly onUpdate: () => void;
   private gate: Gate | null = null;
   private door: Door | null = null;
 
-  constructor(attempt: () => number) {
+  /** `onUpdate`: told of each update that was accepted; signals are none. */
+  constructor(attempt: () => number, onUpdate: () => void) {
     this.attempt = attempt;
+    this.onUpdate = onUpdate;
   }
 
   /** Calls that wait for a decision. */
@@ -51,6 +54,7 @@ export class Decisions {
   }
 
   private async decide({ operation, approved, digest, by, reason }: ApprovalAnswer): Promise<ApprovalReceipt> {
+    this.onUpdate();
     const { gate, door } = this;
     // Decided between the check and now.
     if (!gate || !door || !gate.decide({ operation, approved, digest, by }, 'update', reason))

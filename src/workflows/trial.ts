@@ -83,7 +83,7 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   }
 }
 
-/** A run refuses its 2,001st Update. Some are left for decisions. */
+/** A run refuses its 2,001st Update. */
 const MAX_UPDATES = 1_900;
 
 /** Trouble that another attempt would meet again. */
@@ -108,11 +108,14 @@ class TrialRun {
   /** The last attempt ended by something that no other attempt can mend. */
   hopeless = false;
   /** What people decide of calls that wait for an approval. */
-  readonly decisions = new Decisions(() => this.current.attempt);
+  readonly decisions = new Decisions(
+    () => this.current.attempt,
+    () => this.updates++,
+  );
   private readonly input: TrialInput;
-  /** Updates of all attempts of this run that called a tool or ended a turn. */
+  /** Updates of all attempts of this run that called a tool, ended a turn or decided. */
   private updates = 0;
-  /** Updates that the attempt may need at most: its calls and its turns. */
+  /** Updates that the attempt may need at most: its calls, its turns, and where people decide a decision for each call. */
   private budget = 0;
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
@@ -170,7 +173,7 @@ class TrialRun {
     try {
       plan = await short.beginAttempt(ref);
       if (plan.done) return plan.done;
-      this.budget = plan.budget.calls + plan.budget.turns;
+      this.budget = plan.budget.calls * (plan.approver?.by === 'people' ? 2 : 1) + plan.budget.turns;
       await this.enter('provision');
       const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
       at = { ...ref, world };

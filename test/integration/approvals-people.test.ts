@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { decide, DecisionRefusedError } from '../../src/client/approvals.ts';
+import type { RunRequest } from '../../src/client/api.ts';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
@@ -37,10 +38,10 @@ interface Running {
 }
 
 /** Starts a trial that people decide about, and waits until it asks. */
-async function start(bed: Testbed, name: string, agent: JsonObject, rule: JsonObject = {}): Promise<Running> {
+async function start(bed: Testbed, name: string, agent: JsonObject, rule: JsonObject = {}, options: Pick<RunRequest, 'unverified'> = {}): Promise<Running> {
   const user = { name: 'mara', role: 'agent', approval: [{ tool: 'issue_refund', ...rule }] };
   const request = await writeOneCaseSuite(folder, name, { environment: 'support-desk', agent, kase: { user, approver: 'deny' } });
-  const handle = await run(bed.root, { ...request, keep: 'never', human: true }, new Promise(() => {}));
+  const handle = await run(bed.root, { ...request, keep: 'never', human: true, ...options }, new Promise(() => {}));
   const asked = Promise.withResolvers<AskedApproval>();
   const end = (async () => {
     for await (const event of handle.events()) {
@@ -125,6 +126,13 @@ describe.concurrent('people decide', () => {
     await signal(asked, 'deny', { operation: 'op-1', digest: asked.approval.digest });
     const { record } = await end;
     expect(record.operations[0]).toMatchObject({ told: 'committed', approval: { end: { outcome: 'approved', by: 'a Temporal signal', via: 'signal' } } });
+  });
+
+  it('no signal decides where the batch refuses what nobody vouches for; an update does', async () => {
+    const { asked, end } = await start(testbed, 'unverified', script(), {}, { unverified: 'refuse' });
+    for (const name of ['deny', 'approve']) await signal(asked, name, { operation: 'op-1', digest: asked.approval.digest, by: 'petra' });
+    expect(await decide(testbed.root, asked.id, PETRA)).toMatchObject({ end: { outcome: 'approved', via: 'update' } });
+    expect((await end).record.operations[0]).toMatchObject({ told: 'committed', approval: { end: { via: 'update' } } });
   });
 
   it('a signal for another content makes the call void, and one that denies needs no content', async () => {

@@ -1,8 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { prepareBatch } from '../../src/client/run.ts';
+import { sweep } from '../../src/client/sweep.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
+import type { trial as trialWorkflow } from '../../src/workflows/trial.ts';
 import { calls, type Provider, type ProviderAnswer, type ProviderRequest, says, startProvider } from '../harness/provider.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { type Blobs, blobs } from './core-trials.ts';
@@ -275,4 +278,35 @@ it('what is kept of a conversation has no mailboxes where the suite says so; the
   expect(JSON.stringify(kept)).toContain('for [redacted]@example.org');
   expect(JSON.stringify(kept)).not.toContain('ada@');
   expect(JSON.stringify(provider.requests[1]?.body.messages)).toContain('ada@example.org');
+});
+
+it('of a trial that was terminated the sweeper forgets what was said word for word, and of one that goes on nothing', async () => {
+  const { promise: asked, resolve: hears } = Promise.withResolvers<void>();
+  await using provider = await startProvider((_request, number) => {
+    if (number === 1) return calls(note('a secret sk-abcdefghijklmnop1234'));
+    hears();
+    return { hang: true };
+  });
+  const { root } = testbed;
+  // Without anybody who follows the batch: whoever does records the end of a trial that was terminated.
+  const { batch } = await prepareBatch(root, { ...(await suites.write(agent(provider))), keep: 'never' });
+  const [row] = await root.store.trials(batch.id);
+  if (!row) throw new Error('the batch has no trial');
+  const { id: trial } = row;
+  const input = { trial, batch: batch.id, case: row.caseId, agent: row.agentName, firstAttempt: 1, retries: 0 };
+  const { taskQueue } = root.config;
+  const handle = await root.temporal.workflow.start<typeof trialWorkflow>('trial', { workflowId: trial, taskQueue, args: [input] });
+  await asked;
+  const exact = () => root.store.liveConversation(trial, 1, { who: 'agent', agent: null });
+  expect((await sweep(root, {})).forgotten).toBe(0);
+  expect(JSON.stringify(await exact())).toContain('abcdefghijklmnop1234');
+  await handle.terminate('ended by an operator');
+  expect((await sweep(root, { dryRun: true })).forgotten).toBe(1);
+  expect(await exact()).not.toEqual([]);
+  expect((await sweep(root, {})).forgotten).toBe(1);
+  expect(await exact()).toEqual([]);
+  const kept = JSON.stringify(await root.store.conversation(trial, 1));
+  expect(kept).toContain('a secret');
+  expect(kept).not.toContain('abcdefghijklmnop1234');
+  expect((await sweep(root, {})).forgotten).toBe(0);
 });

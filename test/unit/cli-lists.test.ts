@@ -149,10 +149,10 @@ test('regrade lists what changed', async () => {
 
 test('sweep tells what it dropped and why; a dry run says that it would', async () => {
   const ever = { made: 9, released: 6, swept: 1 };
-  const report = { live: 2, pooled: 3, leaked: 0, ever, swept: [{ world: 'w1', owner: 'b1-x.1', reason: 'lease_lapsed' as const }] };
+  const report = { live: 2, pooled: 3, leaked: 0, forgotten: 1, ever, swept: [{ world: 'w1', owner: 'b1-x.1', reason: 'lease_lapsed' as const }] };
   const host = new TestHost({ client: { sweep: async (options) => (options?.dryRun ? report : { ...report, swept: [] }) } });
   expect(await runCommandLine(['sweep', '--dry-run'], host)).toBe(0);
   expect(host.stdout).toBe(
-    'would drop w1 of b1-x.1: its lease has lapsed\n1 to drop, 2 live, 3 pooled, 0 leaked\nsince the server of the worlds was prepared: 9 made, 6 released, 1 swept\n',
+    'would drop w1 of b1-x.1: its lease has lapsed\n1 to drop, 2 live, 3 pooled, 0 leaked\nconversations of 1 dead trials are to be forgotten, word for word; what is redacted stays\nsince the server of the worlds was prepared: 9 made, 6 released, 1 swept\n',
   );
 });

@@ -1,5 +1,8 @@
 import type { Trialbed } from '../../src/client/api.ts';
 import type { Host } from '../../src/cli/host.ts';
+import { runFormat } from '../../src/recorded/formats.ts';
+
+const NOTHING_READ = { format: runFormat('workbench-runs'), data: '/', runs: [] };
 
 /** A host that keeps what is printed, and lets a test raise signals. It is given a client, since a unit test has no services. */
 export class TestHost implements Host {
@@ -10,7 +13,7 @@ export class TestHost implements Host {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv = {};
   /** Nothing is refused beforehand. */
-  readonly checks: Host['checks'] = { run: async () => {}, validation: async () => {}, recordedRuns: async () => {} };
+  readonly checks: Host['checks'] = { run: async () => {}, validation: async () => {}, recordedRuns: async () => NOTHING_READ };
   readonly out: Host['out'];
   readonly err: Host['err'];
   readonly #client: Partial<Trialbed> | Error;

@@ -34,7 +34,9 @@ describe('regrade --from', () => {
       return agrees;
     });
     expect(await runCommandLine([...line, '--limit', '5', '--concurrency', '3'], host)).toBe(0);
-    expect(asked).toMatchObject([{ from: 'workbench-runs', file: '/here/runs.jsonl', data: '/here/folder', limit: 5, concurrency: 3 }]);
+    expect(asked).toMatchObject([
+      { from: 'workbench-runs', file: '/here/runs.jsonl', data: '/here/folder', limit: 5, concurrency: 3, read: { data: '/', runs: [] } },
+    ]);
     expect(host.stdout).toContain('1 runs: 1 correct, 0 with unwanted side effects, 1 exact; 0 only the product fails; 0 disagreements');
     expect(host.stderr).toContain('1 runs in 0.5 s, 2.0 runs a second');
   });

@@ -77,8 +77,8 @@ async function regradeFile(host: Host, file: string, from: string, flags: Regrad
     ...(flags.limit !== undefined && { limit: flags.limit }),
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
   };
-  await host.checks.recordedRuns(request);
-  const report = await madeAgain(host, flags, request);
+  const read = await host.checks.recordedRuns(request);
+  const report = await madeAgain(host, flags, { ...request, read });
   note(host, `${report.totals.n} runs in ${report.seconds.toFixed(1)} s, ${report.runsPerSecond.toFixed(1)} runs a second`);
   if (flags.json) printJson(host, { type: 'agreement', ...report });
   else for (const line of agreementLines(report, columnsOf(host.out))) print(host, line);

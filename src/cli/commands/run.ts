@@ -39,6 +39,12 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
     .option('--max-cost <amount>', 'stop launching once models have cost so much, for example "2.50 USD" (default: as the suite says)', moneyAmount)
     .option('--human', "people decide what needs an approval (trialbed approvals), and not the cases' approvers")
+    .addOption(
+      new Option('--unverified <what>', 'with --human: plain signals, whose sender nobody knows, count as decisions (default: as the suite says)').choices([
+        'count',
+        'refuse',
+      ]),
+    )
     .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
@@ -75,6 +81,7 @@ export interface RunFlags extends CommonFlags {
   readonly with?: { readonly [name: string]: Json };
   readonly maxCost?: Money;
   readonly human?: true;
+  readonly unverified?: 'count' | 'refuse';
   readonly report?: string;
   readonly minPass?: number;
   /** False with `--no-gate`. */
@@ -98,6 +105,7 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
     ...(flags.maxCost && { maxCost: flags.maxCost }),
     ...(flags.human && { human: true }),
+    ...(flags.unverified && { unverified: flags.unverified }),
     ...(flags.with && { environmentOptions: flags.with }),
   };
 }

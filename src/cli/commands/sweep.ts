@@ -32,6 +32,11 @@ export const addSweep: AddCommand = (program, { host, action }) => {
             plainText(`${flags.dryRun ? 'would drop' : 'dropped'} ${swept.world}${swept.owner === '' ? '' : ` of ${swept.owner}`}: ${reasons[swept.reason]}`),
           );
         print(host, `${report.swept.length} ${flags.dryRun ? 'to drop' : 'dropped'}, ${report.live} live, ${report.pooled} pooled, ${report.leaked} leaked`);
+        if (report.forgotten > 0)
+          print(
+            host,
+            `conversations of ${report.forgotten} dead trials ${flags.dryRun ? 'are to be forgotten' : 'were forgotten'}, word for word; what is redacted stays`,
+          );
         print(host, `since the server of the worlds was prepared: ${report.ever.made} made, ${report.ever.released} released, ${report.ever.swept} swept`);
         return EXIT.ok;
       }),
