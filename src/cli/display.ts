@@ -64,7 +64,7 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
         permanent(paint('yellow', plainText(approvalLine(event))));
       } else if (event.type === 'outage') {
         permanent(paint(event.outage ? 'yellow' : 'dim', plainText(outageLine(event))));
-      } else {
+      } else if (event.type === 'trial') {
         live?.finished(event.trial);
         permanent(trialLine(event, columnsOf(host.out), paint));
       }

@@ -1,5 +1,6 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { AskedApproval, BatchRow, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
+import type { BatchProgress } from '../domain/progress.ts';
 import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Outage } from '../domain/outage.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
@@ -55,6 +56,8 @@ export type BatchEvent =
   | { readonly type: 'approval'; readonly asked: AskedApproval }
   /** A service is away, and the batch waits for it; null: it is back. */
   | { readonly type: 'outage'; readonly outage: Outage | null }
+  /** About once a second. */
+  | BatchProgress
   | TrialSummary
   | BatchSummary;
 

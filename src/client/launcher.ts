@@ -1,8 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { Money } from '../domain/model.ts';
-import { outageOf } from '../domain/outage.ts';
 import type { Ending } from '../domain/verdict.ts';
-import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { type BatchRow, type Store, StoreConflictError, type TrialRow } from '../store/store.ts';
 import type { trial as trialWorkflow } from '../workflows/trial.ts';
 import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
@@ -11,8 +10,7 @@ import { CostLimit } from './cost-limit.ts';
 import { EventQueue } from './event-queue.ts';
 import { Patience } from './patiently.ts';
 import { summarise } from './summarise.ts';
-
-const PHASE_POLL_MS = 1_000;
+import { watchBatch } from './watch-batch.ts';
 
 export interface LaunchOptions {
   readonly store: Store;
@@ -59,7 +57,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   const all = await store.trials(batch.id);
   const pending = all.filter((row) => !isDone(row.summary));
   events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: all.length, done: all.length - pending.length, resumed });
-  const stopWatching = watchPhases(store, batch, events, patience);
+  const watch = watchBatch({ store, batch, events, patience, workforce: async () => ({ state: 'running', launches: true, worker: null }) });
   const money = new CostLimit(store, batch.id, options.maxCost);
   const ended = new AbortController();
   const over = AbortSignal.any([stop, ended.signal]);
@@ -77,7 +75,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   } finally {
     // One lane's error ends the batch: the others must start nothing more.
     ended.abort();
-    stopWatching();
+    watch[Symbol.dispose]();
   }
   // Nobody waits for a batch that was interrupted.
   const insist: Patience['wait'] = stop.aborted ? (work) => work() : (work) => patience.wait(work);
@@ -180,38 +178,4 @@ async function untilStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T |
   } finally {
     stop.removeEventListener('abort', onAbort);
   }
-}
-
-function watchPhases(
-  store: Store,
-  { id: batch, options: { human } }: Pick<BatchRow, 'id' | 'options'>,
-  events: EventQueue<BatchEvent>,
-  patience: Patience,
-): () => void {
-  const known = new Map<string, TrialPhase>();
-  const asked = new Set<string>();
-  let running = false;
-  const timer = setInterval(async () => {
-    if (running) return;
-    running = true;
-    try {
-      for (const row of await store.trials(batch, { underWay: true })) {
-        if (known.get(row.id) === row.phase) continue;
-        known.set(row.id, row.phase);
-        events.push({ type: 'phase', trial: row.id, case: row.caseId, schedule: row.schedule, agent: row.agentName, phase: row.phase });
-      }
-      for (const one of human ? await store.waitingApprovals({ batch }) : []) {
-        if (asked.has(one.id)) continue;
-        asked.add(one.id);
-        events.push({ type: 'approval', asked: one });
-      }
-      patience.saw(watchPhases, null);
-    } catch (error) {
-      // Progress only: whoever follows the batch is told, and the trials go on by themselves when it is back.
-      patience.saw(watchPhases, outageOf(error));
-    } finally {
-      running = false;
-    }
-  }, PHASE_POLL_MS);
-  return () => clearInterval(timer);
 }

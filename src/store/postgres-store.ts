@@ -31,6 +31,7 @@ import {
 } from './gateway.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
+import { countGroups, listRunning, setModelWait } from './progress.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -75,6 +76,9 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     newestTrials: (suite) => newestTrials(database, suite),
     trial: (idOrPrefix) => findTrial(database, idOrPrefix),
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
+    progress: (batch) => countGroups(database, batch),
+    running: ({ batch, limit }) => listRunning(database, batch ?? null, limit),
+    setModelWait: (trial, attempt, waitMs) => setModelWait(database, trial, attempt, waitMs),
 
     beginAttempt: (trial, attempt, startedAt) => database.transaction((sql) => beginAttempt(sql, trial, attempt, startedAt)),
     setAttemptWorld: (trial, attempt, world) => setAttemptWorld(database, trial, attempt, world),

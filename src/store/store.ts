@@ -7,9 +7,11 @@ import type { ChatMessage } from '../domain/chat.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModelCall } from '../domain/model.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
+import type { TrialGroup } from '../domain/progress.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
+import type { StoredRunning } from './progress.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
 export interface CaseDocument {
@@ -189,6 +191,12 @@ export interface Store extends AsyncDisposable {
   /** By id, or by a prefix that only one trial has. @throws {StoreConflictError} when several have it. */
   trial(idOrPrefix: string): Promise<TrialRow | null>;
   setPhase(trial: string, attempt: number, phase: TrialPhase): Promise<void>;
+  /** How many trials of a batch are where, counted by the server. */
+  progress(batch: string): Promise<readonly TrialGroup[]>;
+  /** Trials that have begun and are not done, of one batch or of all, those that have run for longest first. */
+  running(filter: { readonly batch?: string; readonly limit: number }): Promise<readonly StoredRunning[]>;
+  /** From now on an attempt waits so long for the rate limit of a model. */
+  setModelWait(trial: string, attempt: number, waitMs: number): Promise<void>;
 
   beginAttempt(trial: string, attempt: number, startedAt: string): Promise<void>;
   setAttemptWorld(trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void>;

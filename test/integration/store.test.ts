@@ -36,6 +36,44 @@ async function batchOf(trials: number): Promise<{ id: string; trial: string }> {
   return { id, trial: `${id}-0001` };
 }
 
+describe('progress', () => {
+  test('trials are counted by phase, attempt, result and what they wait for, and those under way are listed by age', async () => {
+    const { id } = await batchOf(8);
+    const trial = (n: number) => `${id}-000${n}`;
+    const begin = async (n: number, attempt: number, startedAt: string) => store.beginAttempt(trial(n), attempt, startedAt);
+    for (const n of [1, 2, 3, 4, 5, 6]) await begin(n, 1, `2026-03-02T08:00:0${n}.000Z`);
+    await store.finishAttempt(trial(1), 1, summaryOf(trial(1), 1), '2026-03-02T08:01:00.000Z');
+    // An operator that reads json would refuse this escape, and "pass" within a text is no verdict.
+    const why = 'said "pass":"pass" and \u0000';
+    await store.finishAttempt(trial(2), 1, summaryOf(trial(2), 1, { pass: 'fail', why }), '2026-03-02T08:01:00.000Z');
+    await store.finishAttempt(trial(3), 1, summaryOf(trial(3), 1, { ending: 'infra_error', pass: null }), '2026-03-02T08:01:00.000Z');
+    await begin(4, 2, '2026-03-02T07:00:00.000Z');
+    await store.setPhase(trial(5), 1, 'drive');
+    await store.setPhase(trial(6), 1, 'drive');
+    await store.setModelWait(trial(5), 1, 60_000);
+    await store.setModelWait(trial(6), 1, -1);
+    const asks = false;
+    expect(new Set(await store.progress(id))).toEqual(
+      new Set([
+        { phase: 'waiting', attempt: 'none', asks, waits: null, result: null, trials: 2 },
+        { phase: 'done', attempt: 'first', asks, waits: null, result: 'pass', trials: 1 },
+        { phase: 'done', attempt: 'first', asks, waits: null, result: 'fail', trials: 1 },
+        { phase: 'done', attempt: 'first', asks, waits: null, result: 'infra_error', trials: 1 },
+        { phase: 'waiting', attempt: 'further', asks, waits: null, result: null, trials: 1 },
+        { phase: 'drive', attempt: 'first', asks, waits: 'model', result: null, trials: 1 },
+        { phase: 'drive', attempt: 'first', asks, waits: null, result: null, trials: 1 },
+      ]),
+    );
+    const running = await store.running({ batch: id, limit: 2 });
+    expect(running.map((row) => [row.trial, row.attempt, row.phase, row.waits])).toEqual([
+      [trial(4), 2, 'waiting', null],
+      [trial(5), 1, 'drive', 'model'],
+    ]);
+    expect(running[0]?.seconds).toBeGreaterThan(running[1]?.seconds ?? 0);
+    expect((await store.running({ limit: 1000 })).filter((row) => row.batch === id)).toHaveLength(3);
+  });
+});
+
 describe('documents', () => {
   test('are read back by hash, and putting them twice changes nothing', async () => {
     await Promise.all([store.putDocuments(DOCUMENTS), store.putDocuments(DOCUMENTS)]);
