@@ -24,7 +24,7 @@ export function common(command: Command, examples: readonly string[], notes: str
 
 /** Makes the client, does the work, and lets go of everything that the client holds, whatever happens; also at Ctrl-C. @throws {InterruptedError} */
 export async function withClient<T>(host: Host, flags: CommonFlags, work: (client: Trialbed) => Promise<T>): Promise<T> {
-  using interruption = new Interruption(host, 'letting go of the services');
+  using interruption = new Interruption(host, flags, 'letting go of the services');
   await using client = await interruption.over(host.connect(settingsOf(host, flags)));
   if (interruption.signal !== null) throw new InterruptedError(interruption.exit);
   const end = work(client);

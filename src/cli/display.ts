@@ -2,7 +2,8 @@ import type { BatchEvent } from '../client/api.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { oneLineJson, plainText } from '../report/plain-text.ts';
 import type { WrittenReport } from '../report/report.ts';
-import { columnsOf, type Host, note, paintFor, print, printJson } from './host.ts';
+import { type Hint, hintsFor } from './hint.ts';
+import { columnsOf, type CommonFlags, type Host, note, paintFor, print, printJson } from './host.ts';
 import { LiveTable } from './live-table.ts';
 import { headLine, trialLine } from './trial-line.ts';
 import { summaryLines } from './summary-lines.ts';
@@ -19,13 +20,14 @@ export interface Display {
 }
 
 /** JSON lines; a table that repaints itself on a terminal; plain lines anywhere else. */
-export function displayFor(host: Host, json: boolean): Display {
-  if (json) return jsonDisplay(host);
-  return textDisplay(host, host.out.isTTY === true ? new LiveTable(host.out) : null);
+export function displayFor(host: Host, flags: CommonFlags): Display {
+  const hint = hintsFor(host, flags);
+  if (flags.json) return jsonDisplay(host, hint);
+  return textDisplay(host, hint, host.out.isTTY === true ? new LiveTable(host.out) : null);
 }
 
 /** One line per trial and last the summary on standard output; the rest on standard error. */
-function jsonDisplay(host: Host): Display {
+function jsonDisplay(host: Host, hint: Hint): Display {
   const printed = new Set<string>();
   const show = (trial: TrialSummary): void => {
     if (printed.has(trial.trial)) return;
@@ -35,7 +37,7 @@ function jsonDisplay(host: Host): Display {
   return {
     event(event) {
       if (event.type === 'batch') note(host, batchLine(event));
-      if (event.type === 'approval') note(host, approvalLine(event));
+      if (event.type === 'approval') note(host, approvalLine(event, hint));
       if (event.type === 'outage') note(host, outageLine(event));
       if (event.type === 'trial') show(event);
     },
@@ -49,7 +51,7 @@ function jsonDisplay(host: Host): Display {
   };
 }
 
-function textDisplay(host: Host, live: LiveTable | null): Display {
+function textDisplay(host: Host, hint: Hint, live: LiveTable | null): Display {
   const paint = paintFor(host.out);
   const permanent = (line: string): void => (live ? live.print(line) : print(host, line));
   return {
@@ -61,7 +63,7 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
       } else if (event.type === 'phase') {
         live?.phase(event);
       } else if (event.type === 'approval') {
-        permanent(paint('yellow', plainText(approvalLine(event))));
+        permanent(paint('yellow', plainText(approvalLine(event, hint))));
       } else if (event.type === 'outage') {
         permanent(paint(event.outage ? 'yellow' : 'dim', plainText(outageLine(event))));
       } else if (event.type === 'trial') {
@@ -73,14 +75,14 @@ function textDisplay(host: Host, live: LiveTable | null): Display {
     log: (line) => (live?.painting ? live.note(line) : note(host, line)),
     summary(summary, trials, report) {
       live?.close();
-      for (const line of summaryLines(summary, trials, report, columnsOf(host.out), paint)) print(host, line);
+      for (const line of summaryLines(summary, trials, report, { columns: columnsOf(host.out), paint, hint })) print(host, line);
     },
     close: () => live?.close(),
   };
 }
 
-function approvalLine({ asked }: Extract<BatchEvent, { type: 'approval' }>): string {
-  return `waits for your approval: ${asked.approval.tool} ${oneLineJson(asked.approval.args, 80)}; trialbed approve ${asked.id}`;
+function approvalLine({ asked }: Extract<BatchEvent, { type: 'approval' }>, hint: Hint): string {
+  return `waits for your approval: ${asked.approval.tool} ${oneLineJson(asked.approval.args, 80)}; ${hint(`approve ${asked.id}`)}`;
 }
 
 function outageLine({ outage }: Extract<BatchEvent, { type: 'outage' }>): string {

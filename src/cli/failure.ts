@@ -4,11 +4,14 @@ import { inspect } from 'node:util';
 import { makeFolder } from '../infra/make-folder.ts';
 import { plainText } from '../report/plain-text.ts';
 import { EXIT, failureOf } from './exit.ts';
+import { hintsFor, homeIn, withHints } from './hint.ts';
 import { type Host, paintFor } from './host.ts';
 
 /** Prints what went wrong and what happens next, on standard error, and tells the exit code. With `--json` in the arguments: one line of JSON. */
 export async function reportFailure(host: Host, args: readonly string[], thrown: unknown): Promise<number> {
-  const failure = failureOf(thrown);
+  const said = failureOf(thrown);
+  const hints = hintsFor(host, homeIn(args));
+  const failure = { ...said, message: withHints(said.message, hints) };
   if (failure.exit === EXIT.ok || failure.code === 'help') return failure.exit;
   const hint = await hintFor(host, args, thrown, failure);
   if (asksForJson(args)) {
@@ -30,7 +33,7 @@ function asksForJson(args: readonly string[]): boolean {
 async function hintFor(host: Host, args: readonly string[], thrown: unknown, failure: ReturnType<typeof failureOf>): Promise<string | null> {
   if (failure.unexpected)
     return `This is an error of trialbed itself. ${await keepStack(host, args, thrown)} A batch that ran stays as it is: the same command goes on with it.`;
-  if (failure.exit === EXIT.infrastructure) return '"trialbed doctor" shows what was found, what is missing, and how to get it.';
+  if (failure.exit === EXIT.infrastructure) return `"${hintsFor(host, homeIn(args))('doctor')}" shows what was found, what is missing, and how to get it.`;
   const [command, below] = args;
   if (failure.message.startsWith('unknown command')) return `"trialbed${command === 'import' ? ' import' : ''} --help" lists the commands.`;
   if (failure.code === 'usage' && command !== undefined && /^[a-z]+$/.test(command)) {
@@ -46,8 +49,7 @@ async function keepStack(host: Host, args: readonly string[], thrown: unknown): 
   const text = `${new Date().toISOString()} trialbed ${args.join(' ')}\n${inspect(thrown, { depth: 4 })}\n\n`;
   try {
     const { homeOf } = await import('./home.ts');
-    const at = args.indexOf('--home');
-    const logs = join(homeOf(host, at >= 0 && args[at + 1] !== undefined ? { home: args[at + 1] as string } : {}), 'logs');
+    const logs = join(homeOf(host, homeIn(args)), 'logs');
     await makeFolder(logs);
     await appendFile(join(logs, 'errors.log'), text, { mode: 0o600 });
     return `Its stack is in ${join(logs, 'errors.log')}.`;

@@ -6,6 +6,7 @@ import { EXIT } from './exit.ts';
 import { type CommonFlags, type Host, note, settingsOf } from './host.ts';
 import { Interruption } from './interruption.ts';
 import { displayFor } from './display.ts';
+import { type Hint, hintsFor } from './hint.ts';
 import { homeOf } from './home.ts';
 
 /** Flags that decide what becomes of a batch once it is done. */
@@ -20,8 +21,8 @@ export interface FollowFlags extends CommonFlags {
  * the second ends the process at once.
  */
 export async function followBatch(host: Host, flags: FollowFlags, request: RunRequest): Promise<number> {
-  using interruption = new Interruption(host, 'the batch stays as it is; the same command goes on from here');
-  const display = displayFor(host, flags.json === true);
+  using interruption = new Interruption(host, flags, 'the batch stays as it is; the same command goes on from here');
+  const display = displayFor(host, flags);
   try {
     await using client = await interruption.over(host.connect(settingsOf(host, flags, (line) => display.log(line))));
     if (interruption.signal !== null) return interruption.exit;
@@ -31,7 +32,7 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
       await handle.interrupt();
       display.close();
       note(host, `batch ${handle.id} is interrupted: run the same command again and it goes on from here`);
-      for (const line of heldLines(await client.worldsOf(handle.id))) note(host, line);
+      for (const line of heldLines(await client.worldsOf(handle.id), hintsFor(host, flags))) note(host, line);
       return interruption.exit;
     }
     const { files, data } = await writeBatchReport(client, {
@@ -52,13 +53,15 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
 }
 
 /** What an interrupted batch leaves behind, and how to be rid of it. */
-function heldLines({ held, containers, outlive }: HeldWorlds): readonly string[] {
+function heldLines({ held, containers, outlive }: HeldWorlds, hint: Hint): readonly string[] {
   if (held === 0) return [];
   const count = held === 1 ? '1 world of a running trial' : `${held} worlds of running trials`;
   if (!outlive) return [`${count} will be gone when the services stop; these trials then start again`];
-  const sweep = '"trialbed sweep" drops those whose lease has lapsed';
+  const sweep = `"${hint('sweep')}" drops those whose lease has lapsed`;
   if (containers === 0) return [`${count} wait in the database until then; ${sweep}`];
-  return [`${count} wait until then, ${containers} in containers that go on running: "trialbed down" ends these, and their trials then start again; ${sweep}`];
+  return [
+    `${count} wait until then, ${containers} in containers that go on running: "${hint('down')}" ends these, and their trials then start again; ${sweep}`,
+  ];
 }
 
 /** The exit code of a summary. Without the gate only infrastructure counts. */

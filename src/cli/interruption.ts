@@ -1,5 +1,6 @@
 import { EXIT, InterruptedError } from './exit.ts';
-import { type Host, note } from './host.ts';
+import { hintsFor } from './hint.ts';
+import { type CommonFlags, type Host, note } from './host.ts';
 
 type Signal = 'SIGINT' | 'SIGTERM';
 
@@ -14,12 +15,13 @@ export class Interruption implements Disposable {
   readonly #subscription: Disposable;
 
   /** `effect`: what the first Ctrl-C does, for the person who pressed it. */
-  constructor(host: Host, effect: string) {
+  constructor(host: Host, flags: CommonFlags, effect: string) {
     const { promise, resolve } = Promise.withResolvers<Signal>();
     this.raised = promise;
     this.#subscription = host.onSignal((signal) => {
       if (this.#signal !== null) {
-        note(host, 'ending at once; what stays behind is found by "trialbed sweep" and "trialbed down"');
+        const hint = hintsFor(host, flags);
+        note(host, `ending at once; what stays behind is found by "${hint('sweep')}" and "${hint('down')}"`);
         host.kill(exitOf(signal));
         return;
       }

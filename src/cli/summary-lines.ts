@@ -3,11 +3,19 @@ import { type CellState, cellState, cellText, matrix, trialState } from '../repo
 import { modelLines, stoppedLine } from './model-lines.ts';
 import { plainText } from '../report/plain-text.ts';
 import type { WrittenReport } from '../report/report.ts';
+import type { Hint } from './hint.ts';
 import type { Paint } from './host.ts';
 import { type TableCell, textTable } from './table.ts';
 
+/** Where lines for people are shown. */
+export interface Page {
+  readonly columns: number;
+  readonly paint: Paint;
+  readonly hint: Hint;
+}
+
 /** The end of a run, for people: matrix, counts, gate, and where to read on. */
-export function summaryLines(summary: BatchSummary, trials: readonly TrialSummary[], report: WrittenReport, columns: number, paint: Paint): string[] {
+export function summaryLines(summary: BatchSummary, trials: readonly TrialSummary[], report: WrittenReport, { columns, paint, hint }: Page): string[] {
   const lines = trials.length === 0 ? [] : ['', ...matrixLines(trials, columns, paint)];
   const counts = [
     `${summary.passed} passed`,
@@ -20,10 +28,10 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
   lines.push(...scheduleLines(summary, columns, paint), ...modelLines(summary.models ?? [], columns, paint));
   lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
   if (summary.stopped) lines.push(paint('yellow', stoppedLine(summary.stopped)));
-  if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "trialbed sweep" drops them`);
+  if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "${hint('sweep')}" drops them`);
   lines.push(`report: ${plainText(report.markdown)} and ${plainText(report.json)}`);
   const worst = trials.find((t) => trialState(t) === 'fail') ?? trials.find((t) => trialState(t) !== 'pass');
-  if (worst) lines.push(`timeline of the first that did not pass: trialbed show ${plainText(worst.trial)}`);
+  if (worst) lines.push(`timeline of the first that did not pass: ${hint(`show ${worst.trial}`)}`);
   return lines;
 }
 

@@ -113,6 +113,13 @@ describe('exit codes of run', () => {
 });
 
 describe('run for people', () => {
+  test('what it tells people to type carries the home that it was given', async () => {
+    const home = await folder();
+    const host = new TestHost({ client: client(TRIALS) });
+    await runCommandLine(['run', 'support-desk', '--home', home], host);
+    expect(host.stdout).toContain(`trialbed show b1-a-hasty-1 --home ${home}\n`);
+  });
+
   test('plain lines where there is no terminal: no escape, no colour, and text of agents made safe', async () => {
     const host = new TestHost({ client: client(TRIALS) });
     await runCommandLine(['run', 'support-desk', '--report', await folder()], host);

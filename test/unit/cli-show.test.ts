@@ -40,6 +40,21 @@ test('show tells operators why a tool failed, whole and safe to print', async ()
   expect(host.stdout).not.toMatch(/[\u001b\u0007]/);
 });
 
+test('show tells what came with a token after the record was made, safe to print, and nothing of it where nothing came', async () => {
+  const late = [
+    { at: '2026-03-02T08:40:00.000Z', detail: 'issue_refund {"order_id":1007}' },
+    { at: '2026-03-02T08:41:00.000Z', detail: 'a tool \u001b[2Jof no name' },
+  ];
+  const host = new TestHost({ client: { show: async () => ({ ...trialView(), lateRequests: late }) } });
+  await runCommandLine(['show', 'b1-a'], host);
+  expect(host.stdout).toMatch(
+    /later still \(refused after the record was made\)\n +2026-03-02T08:40:00\.000Z issue_refund \{"order_id":1007\}\n +2026-03-02T08:41:00\.000Z a tool \\x1b\[2Jof no name\n/,
+  );
+  const none = new TestHost({ client: { show: async () => ({ ...trialView(), lateRequests: [] }) } });
+  await runCommandLine(['show', 'b1-a'], none);
+  expect(none.stdout).not.toContain('later still');
+});
+
 test('show --json is the whole view on one line', async () => {
   const host = new TestHost({ client: { show: async () => trialView() } });
   await runCommandLine(['show', 'b1-a', '--json'], host);

@@ -40,7 +40,8 @@ test('a report tells what models used, of every agent, and why a batch stopped',
 
 test('the end of a run tells it too, and a batch that stopped has not met its gate', () => {
   const { summary } = reportData([reportTrial(trial())]);
-  const lines = (changes: Partial<BatchSummary>) => summaryLines({ ...summary, ...changes }, [], { markdown: 'a', json: 'b' }, 120, plain).join('\n');
+  const lines = (changes: Partial<BatchSummary>) =>
+    summaryLines({ ...summary, ...changes }, [], { markdown: 'a', json: 'b' }, { columns: 120, paint: plain, hint: (command) => command }).join('\n');
   expect(lines({ models: USE, stopped: STOPPED })).toMatch(/tiny +3 +900 in .* 1.25 s\nown +not measured +not measured +not measured/);
   expect(lines({ stopped: STOPPED })).toContain(
     'stopped: 1.25 of 1 USD are spent, and 7 trials were not started; the same command with a higher --max-cost goes on',

@@ -200,7 +200,12 @@ test('a run shows the schedule of a trial, and counts each schedule at its end',
     { schedule: 'none', trials: 1, passed: 1, failed: 0, injected: 0, neverFired: false },
     { schedule: 'idle', trials: 2, passed: 2, failed: 0, injected: 0, neverFired: true },
   ];
-  const text = summaryLines({ ...summary, schedules }, [], { markdown: 'r.md', json: 'r.json' }, 120, plain).join('\n');
+  const text = summaryLines(
+    { ...summary, schedules },
+    [],
+    { markdown: 'r.md', json: 'r.json' },
+    { columns: 120, paint: plain, hint: (command) => command },
+  ).join('\n');
   expect(text).toMatch(/idle +2 +2 +0 +0/);
   expect(text).toContain('never fired in any trial, so nothing was tested: idle');
 });

@@ -1,6 +1,7 @@
 import { askedLines } from '../approval-lines.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { hintsFor } from '../hint.ts';
 import { columnsOf, type CommonFlags, note, paintFor, print, printJson } from '../host.ts';
 
 /** `trialbed approvals`. */
@@ -22,9 +23,10 @@ export const addApprovals: AddCommand = (program, { host, action }) => {
         }
         if (waiting.length === 0) print(host, 'nothing waits for an approval');
         const columns = columnsOf(host.out);
+        const hint = hintsFor(host, flags);
         for (const asked of waiting) for (const line of askedLines(asked, columns, paintFor(host.out))) print(host, line);
         if (waiting.length > 0)
-          note(host, 'decide with "trialbed approve ID" or "trialbed deny ID --reason TEXT"; the beginning of an id is enough where only one has it');
+          note(host, `decide with "${hint('approve ID')}" or "${hint('deny ID --reason TEXT')}"; the beginning of an id is enough where only one has it`);
         return EXIT.ok;
       }),
     );

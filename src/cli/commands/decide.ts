@@ -6,6 +6,7 @@ import { plainText } from '../../report/plain-text.ts';
 import { askedLines } from '../approval-lines.ts';
 import { type AddCommand, common, type CommandContext, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { type Hint, hintsFor } from '../hint.ts';
 import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
 
 const ID = 'id of the request, or the beginning of it that only this one has';
@@ -55,12 +56,12 @@ async function decided(host: Host, approved: boolean, id: string, flags: DecideF
   }
   for (const line of askedLines(receipt.asked, columnsOf(host.out), paintFor(host.out))) print(host, line);
   print(host, plainText(approvalEndText(receipt.end)));
-  print(host, plainText(whatBecame(receipt)));
+  print(host, plainText(whatBecame(receipt, hintsFor(host, flags))));
   return EXIT.ok;
 }
 
-function whatBecame({ told, operation }: DecisionReceipt): string {
-  if (told === null) return `${operation} is under way; "trialbed show" tells how it ended`;
+function whatBecame({ told, operation, asked }: DecisionReceipt, hint: Hint): string {
+  if (told === null) return `${operation} is under way; "${hint(`show ${asked.trial}`)}" tells how it ended`;
   return `${operation}: ${told.state}${told.problem === null ? '' : `, ${told.problem.code}: ${told.problem.message}`}`;
 }
 

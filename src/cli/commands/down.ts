@@ -1,5 +1,6 @@
 import { type AddCommand, common } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { hintsFor } from '../hint.ts';
 import { type CommonFlags, print, printJson } from '../host.ts';
 import { placeOf } from '../place.ts';
 
@@ -29,7 +30,8 @@ export const addDown: AddCommand = (program, { host, action }) => {
         print(host, said[report.result]);
         const { ended, left } = report.containers;
         if (ended > 0) print(host, `${ended} containers of worlds were ended; their trials start again when their batch is resumed`);
-        if (left > 0) print(host, `${left} containers of worlds were left, because their trials may be running; "trialbed down --force" ends them`);
+        if (left > 0)
+          print(host, `${left} containers of worlds were left, because their trials may be running; "${hintsFor(host, flags)('down --force')}" ends them`);
         return EXIT.ok;
       }),
     );

@@ -1,5 +1,6 @@
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { hintsFor } from '../hint.ts';
 import { columnsOf, type CommonFlags, type Host, note, paintFor, print, printJson } from '../host.ts';
 import { positiveInteger } from '../options.ts';
 import { TRIAL_PHASES } from '../phases.ts';
@@ -40,7 +41,7 @@ function printBatches(host: Host, flags: CommonFlags, batches: readonly BatchRow
     return;
   }
   if (batches.length === 0) {
-    print(host, 'no batches yet: "trialbed run SUITE" makes one');
+    print(host, `no batches yet: "${hintsFor(host, flags)('run SUITE')}" makes one`);
     return;
   }
   const paint = paintFor(host.out);

@@ -87,7 +87,7 @@ async function regradeFile(host: Host, file: string, from: string, flags: Regrad
 
 /** The first Ctrl-C lets the calls in flight end and gives their worlds back. */
 async function madeAgain(host: Host, flags: RegradeFlags, request: RegradeRunsRequest): Promise<AgreementReport> {
-  using interruption = new Interruption(host, 'calls in flight end and their worlds are given back');
+  using interruption = new Interruption(host, flags, 'calls in flight end and their worlds are given back');
   const stop = new AbortController();
   interruption.raised.then(() => stop.abort(new InterruptedError(interruption.exit)));
   const progress = new Progress(host, 'runs');

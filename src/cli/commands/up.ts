@@ -1,6 +1,7 @@
 import { plainText } from '../../report/plain-text.ts';
 import { type AddCommand, common } from '../command.ts';
 import { EXIT } from '../exit.ts';
+import { hintsFor } from '../hint.ts';
 import { type CommonFlags, note, print, printJson } from '../host.ts';
 import { placeOf, withoutSecrets } from '../place.ts';
 
@@ -27,7 +28,7 @@ export const addUp: AddCommand = (program, { host, action }) => {
         for (const world of worlds) print(host, plainText(`worlds     ${world.url} (${world.kind})`));
         print(host, plainText(`temporal   ${address}, namespace ${namespace}`));
         if (temporalUi !== null) print(host, `           ${temporalUi}`);
-        print(host, 'the services stay until "trialbed down"');
+        print(host, `the services stay until "${hintsFor(host, flags)('down')}"`);
         return EXIT.ok;
       }),
     );
