@@ -1,0 +1,118 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { acquireServices, down, up } from '../../../src/infra/services.ts';
+import type { BatchRow } from '../../../src/store/store.ts';
+import { readConfig, readSettings } from '../../../src/worker/config.ts';
+import { createRoot, type Root } from '../../../src/worker/root.ts';
+import { calls, says, startProvider } from '../../harness/provider.ts';
+import { BatchRun } from './batch-run.ts';
+import { type Checked, checkPair, leaks, type Pair } from './check.ts';
+import { type StormOptions, TRIALS_A_ROUND } from './options.ts';
+import { OwnWorker } from './own-worker.ts';
+import { planStorm, type StormPlan } from './plan.ts';
+import { type Recovery, recoveries } from './recovery.ts';
+import { type Kill, strikeAll } from './striker.ts';
+import { otherSuites, type StormBatch, writeStormSuite } from './suites.ts';
+
+/** What was done and what came of it. */
+export interface Storm {
+  readonly options: StormOptions;
+  readonly kills: readonly Kill[];
+  /** Failpoints that nothing came to. */
+  readonly missed: readonly string[];
+  readonly recoveries: readonly Recovery[];
+  readonly batches: readonly (Pair & Checked & { readonly seconds: number; readonly undisturbedSeconds: number })[];
+  /** Commands and workers that ended by themselves and were started again. */
+  readonly gaveUp: readonly string[];
+  /** Worlds that the sweeper had to drop. */
+  readonly swept: number;
+  readonly violations: readonly string[];
+}
+
+/** Runs the batches with kills, then undisturbed, and compares. `home` is a folder that nobody else uses. */
+export async function runStorm(options: StormOptions, home: string, say: (line: string) => void): Promise<Storm> {
+  await using stack = new AsyncDisposableStack();
+  await mkdir(join(home, 'logs'), { recursive: true });
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME, TEMPORAL_CLI_PATH: process.env.TEMPORAL_CLI_PATH };
+  const variables = { ...env, TRIALBED_HOME: home, TRIALBED_POSTGRES: 'embedded' };
+  const settings = readSettings(variables);
+  // The services must outlive the command that uses them.
+  await up(settings, { progress: say });
+  stack.defer(async () => void (await down(settings, { force: true })));
+  const lease = stack.use(await acquireServices(settings));
+  const root = stack.use(await createRoot(readConfig(variables, lease.endpoints)));
+  const provider = stack.use(await startProvider(({ body }) => (body.messages.some(({ role }) => role === 'tool') ? says('I call you back.') : calls(CALL_BACK))));
+
+  const plan = planStorm(options);
+  const main = await writeStormSuite(home, options.trials / TRIALS_A_ROUND);
+  const others = plan.rare.length > 0 ? await otherSuites(home, provider.url) : [];
+  const more = ['--seed', options.seed, '--keep', 'always', '--no-gate', '--json'];
+  const runs = (batch: StormBatch, concurrency: number) =>
+    new BatchRun({ home, env: variables }, root.store, batch, [...more, '--concurrency', String(concurrency)]);
+
+  const struck = await strike(root, { home, env: variables }, plan, { main, others, concurrency: options.concurrency }, runs, say);
+  say('undisturbed');
+  const batches: Storm['batches'][number][] = [];
+  for (const batch of [main, ...others]) {
+    const row = struck.rows.get(batch.suite);
+    if (!row) continue;
+    const other = await runs(batch, options.concurrency).finished;
+    const pair = { suite: batch.suite, struck: row.id, undisturbed: other.id };
+    batches.push({ ...pair, ...(await checkPair(root, pair)), seconds: secondsOf(row), undisturbedSeconds: secondsOf(other) });
+  }
+  const { swept, left } = await leaks(root, home);
+  const trials = (await Promise.all(batches.map((batch) => root.store.trials(batch.struck)))).flat().map(({ id }) => id);
+  const found = await recoveries(root.temporal, trials, struck.kills);
+  const violations = [...batches.flatMap((batch) => batch.violations), ...left];
+  return { options, kills: struck.kills, missed: struck.missed, recoveries: found, batches, gaveUp: struck.gaveUp, swept, violations };
+}
+
+interface Struck {
+  readonly rows: ReadonlyMap<string, BatchRow>;
+  readonly kills: readonly Kill[];
+  readonly missed: readonly string[];
+  readonly gaveUp: readonly string[];
+}
+
+async function strike(
+  _root: Root,
+  place: { readonly home: string; readonly env: NodeJS.ProcessEnv },
+  plan: StormPlan,
+  batches: { readonly main: StormBatch; readonly others: readonly StormBatch[]; readonly concurrency: number },
+  runs: (batch: StormBatch, concurrency: number) => BatchRun,
+  say: (line: string) => void,
+): Promise<Struck> {
+  const startedAt = Date.now();
+  const kills: Kill[] = [];
+  const gaveUp: string[] = [];
+  const killed = (kill: Kill) => {
+    kills.push(kill);
+    const seconds = ((kill.at - startedAt) / 1000).toFixed(1).padStart(7);
+    say(`${seconds} s  ${String(kill.done).padStart(5)} trials  killed ${kill.failpoint ? `a worker at ${kill.failpoint}` : `the ${kill.what}`} (${kill.pid})`);
+  };
+  const rows = new Map<string, BatchRow>();
+  let run: BatchRun;
+  await using worker = new OwnWorker(place, plan, {
+    reached: (failpoint, pid, at) => killed({ what: 'failpoint', failpoint, pid, at, done: run.done }),
+    endedByItself: (how) => gaveUp.push(how),
+  });
+  run = runs(batches.main, batches.concurrency);
+  const follow = async (one: BatchRun, suite: string) => {
+    rows.set(suite, await one.finished);
+    gaveUp.push(...one.gaveUp);
+  };
+  await Promise.all([
+    follow(run, batches.main.suite),
+    strikeAll(place.home, plan.strikes, { run, worker, killed }),
+    (async () => {
+      for (const batch of batches.others) await follow(runs(batch, 4), batch.suite);
+    })(),
+  ]);
+  return { rows, kills, missed: worker.left, gaveUp };
+}
+
+const CALL_BACK = ['schedule_follow_up', { customer_id: 1007, kind: 'call', due_at: '2026-03-05T09:00:00+01:00', note: 'Call back' }] as const;
+
+function secondsOf({ createdAt, finishedAt }: BatchRow): number {
+  return (Date.parse(finishedAt ?? '') - Date.parse(createdAt)) / 1000;
+}
