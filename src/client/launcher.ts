@@ -4,7 +4,7 @@ import type { Ending } from '../domain/verdict.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { type BatchRow, type Store, StoreConflictError, type TrialRow } from '../store/store.ts';
 import type { trial as trialWorkflow } from '../workflows/trial.ts';
-import { SEARCH_ATTRIBUTES, type TrialInput } from '../workflows/messages.ts';
+import { SEARCH_ATTRIBUTES, type TrialInput, WORKFLOW_TASK_TIMEOUT } from '../workflows/messages.ts';
 import type { BatchEvent, BatchHandle } from './api.ts';
 import { CostLimit } from './cost-limit.ts';
 import { EventQueue } from './event-queue.ts';
@@ -107,6 +107,7 @@ async function runTrial({ temporal, store, taskQueue, batch }: LaunchOptions, ro
       workflowId: row.id,
       taskQueue,
       args: [input],
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
       typedSearchAttributes: [

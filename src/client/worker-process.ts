@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../worker/config.ts';
 import { openWorkerLog, workerLogFile } from './worker-log.ts';
@@ -11,6 +12,9 @@ const STOP_GRACE_MS = 15_000;
 /** A worker that ends so often, each time before it has run for this long, will end again: something in its work ends it. */
 const MAX_QUICK_ENDS = 3;
 const STEADY_MS = 60_000;
+
+/** Between two starts where the first came to nothing. */
+const START_AGAIN_MS = 1_000;
 
 /** The worker that a command started could not start or ended by itself; running trials wait for another worker. */
 export class WorkerEndedError extends Error {
@@ -43,15 +47,24 @@ export async function startWorkerProcess(config: Config, options: { readonly res
             new WorkerEndedError(`the worker ${how}, ${quickEnds} times in a row; its log is ${log}, and the batch can be resumed with the same command`),
           );
         }
+        await startAgain();
+      });
+    };
+    /** Trials are durable: another worker takes them over where they stand. One that is killed before it is ready, or meets a service that is away, is one more that ended. */
+    const startAgain = async (): Promise<void> => {
+      for (;;) {
         try {
-          // Trials are durable: another worker takes them over where they stand.
           child = await startOnce(config);
           if (stopping) child.kill('SIGTERM');
           else watch();
+          return;
         } catch (error) {
-          reject(error instanceof Error ? error : new Error(String(error)));
+          quickEnds++;
+          if (stopping) return;
+          if (quickEnds > MAX_QUICK_ENDS) return reject(error instanceof Error ? error : new Error(String(error)));
+          await sleep(START_AGAIN_MS);
         }
-      });
+      }
     };
     watch();
   });

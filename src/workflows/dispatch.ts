@@ -1,6 +1,7 @@
 import { ApplicationFailure, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { FAILURE, OperateCall, OperateResult, PlannedRule, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import type { Dispatch } from './door.ts';
+import { LOST_AFTER } from './messages.ts';
 import { classifyFailure } from './operations/classify.ts';
 import { type OperationOutcome, type Recovery, runOperation } from './operations/operation.ts';
 
@@ -48,7 +49,7 @@ function carried(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
       ? proxyLocalActivities<TrialActivities>({ startToCloseTimeout: tool.timeoutMs, retry: { maximumAttempts: 1 }, summary: summaryOf(dispatch) }).operate
       : proxyActivities<TrialActivities>({
           startToCloseTimeout: tool.timeoutMs,
-          heartbeatTimeout: '10 seconds',
+          heartbeatTimeout: LOST_AFTER,
           retry: { maximumAttempts: 1 },
           cancellationType: 'WAIT_CANCELLATION_COMPLETED',
           summary: summaryOf(dispatch),

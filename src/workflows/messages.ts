@@ -6,6 +6,18 @@ import type { OperationProblem, ToldState } from '../domain/operation.ts';
 import type { TrialPhase } from '../domain/trial.ts';
 
 /**
+ * How long a worker may have a trial's workflow task without a sign of life. A killed worker's trials that were in one stand still for so long, and a script is nearly
+ * always in one; the server's default is ten seconds.
+ */
+export const WORKFLOW_TASK_TIMEOUT = '5 seconds';
+
+/**
+ * Without a heartbeat for so long, which is sent every two seconds, an activity's worker counts as lost. Longer than the grading of a trial may hold a worker up; short, since what
+ * it held stands still meanwhile.
+ */
+export const LOST_AFTER = '8 seconds';
+
+/**
  * A call of an agent that lives outside the workflow, with the attempt that the agent belongs to. The Update's id is that of {@link callId}, so that a
  * repeated request is one call.
  */

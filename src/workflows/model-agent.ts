@@ -4,7 +4,7 @@ import type { ModelActivities, ModelMove, ModelPlan } from '../activities/model-
 import { NOTHING_SPENT, overdrawn, spend, usedUp } from '../domain/model-budget.ts';
 import type { Dialogue } from './dialogue.ts';
 import type { Door } from './door.ts';
-import { modelQueue } from './messages.ts';
+import { LOST_AFTER, modelQueue } from './messages.ts';
 
 /** Beyond the agent's own time: what rate limits, a provider's trouble and queues may take before the conversation is given up as the harness's trouble. */
 export const MODEL_GRACE_MS = 2 * 60 * 60_000;
@@ -77,7 +77,7 @@ function modelCalls(graceMs: number, summary: string): ActivityInterfaceFor<Mode
     // Waiting for a rate limit is part of it; a worker that is lost is seen by its heartbeats.
     startToCloseTimeout: graceMs,
     scheduleToCloseTimeout: graceMs,
-    heartbeatTimeout: '10 seconds',
+    heartbeatTimeout: LOST_AFTER,
     // The activity itself knows its last try, and says for how long the provider wants to be left alone.
     retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',

@@ -36,7 +36,7 @@ import { Door } from './door.ts';
 import { playTeam, type TeamEnd } from './team.ts';
 import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
-import { conversationQueue, hearUpdate, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
+import { conversationQueue, hearUpdate, LOST_AFTER, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
 import { askUserModel, MODEL_GRACE_MS, playModel } from './model-agent.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
@@ -318,11 +318,11 @@ async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttemp
 async function converse(plan: AttemptPlan, at: Parameters<TrialActivities['converse']>[0]): Promise<ConversationEnd> {
   const longest = plan.budget.wallMs + CONVERSATION_GRACE_MS + approvalMs(plan);
   // An agent on a server of its own goes on without us, and another worker asks it for its answer. All tries together lie inside the lease.
-  const lasts = plan.agent === 'http' && ({ scheduleToCloseTimeout: longest, heartbeatTimeout: '10 seconds', retry: { maximumAttempts: 5 } } as const);
+  const lasts = plan.agent === 'http' && ({ scheduleToCloseTimeout: longest, heartbeatTimeout: LOST_AFTER, retry: { maximumAttempts: 5 } } as const);
   const { converse: run } = proxyActivities<TrialActivities>({
     taskQueue: conversationQueue(workflowInfo().taskQueue),
     startToCloseTimeout: longest,
-    heartbeatTimeout: '20 seconds',
+    heartbeatTimeout: LOST_AFTER,
     // The agent's process cannot be resumed: lost with its worker, the attempt ends and the next starts in a new world.
     retry: { maximumAttempts: 1 },
     cancellationType: 'WAIT_CANCELLATION_COMPLETED',

@@ -7,10 +7,10 @@ import { stringify } from 'yaml';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
-import type { TrialRecord } from '../../src/domain/record.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { unsoundness } from './sound.ts';
 
 /** Every run draws the same, unless it is given another seed. */
 const SEED = Number(process.env.TRIALBED_PROPERTY_SEED ?? 20260302);
@@ -106,26 +106,6 @@ async function play(testbed: Testbed, suite: string, doomed: Awaited<ReturnType<
   return trials;
 }
 
-/** What holds in every trial, whatever was drawn. */
-function expectSound(record: TrialRecord, snapshot: JsonObject, what: string): void {
-  const operations = new Map(record.operations.map((operation) => [operation.id, operation]));
-  const effects = record.effects.filter((effect) => effect.byFault === undefined && (effect.kind === 'row' || effect.accepted));
-  for (const { operation } of effects) expect(operations.get(operation ?? '')?.known, `${what}: an effect of ${operation}`).toBe('committed');
-  for (const { id, tool, effect, told, known, position, replayOf } of operations.values()) {
-    expect(['committed', 'failed', 'unknown', 'rejected', 'denied'], `${what}: ${id} has an end`).toContain(told);
-    expect(['committed', 'failed'], `${what}: ${id} is known`).toContain(known);
-    if (told === 'failed' || told === 'rejected' || told === 'denied') expect(known, `${what}: ${id} was told ${told}`).toBe('failed');
-    if (told === 'committed') expect(known, `${what}: ${id} was told ${told}`).toBe('committed');
-    if (position === null || replayOf || effect === 'read' || effect === null) continue;
-    expect(
-      effects.some((one) => one.operation === id),
-      `${what}: ${tool} ${id} is ${known}`,
-    ).toBe(known === 'committed');
-  }
-  // Taken after the verdict: nothing has come behind the fence.
-  expect((snapshot['effects'] as readonly unknown[]).length, `${what}: effects after the fence`).toBe(record.effects.length);
-}
-
 it.each(['no crash', 'a crash', 'another crash'])(
   'drawn scripts under drawn schedules, %s: the ledger and the systems of record agree, and nothing comes after the fence',
   async (name) => {
@@ -146,7 +126,7 @@ it.each(['no crash', 'a crash', 'another crash'])(
       const record = await testbed.root.store.record(trial.trial, trial.attempt);
       const snapshot = await testbed.root.store.snapshot(trial.snapshot ?? '');
       if (!record || !snapshot) throw new Error(`${what}: no record or no snapshot`);
-      expectSound(record, snapshot.snapshot, what);
+      expect(unsoundness(record, snapshot.snapshot), what).toEqual([]);
       fired += record.faults?.injected.length ?? 0;
     }
     expect(fired).toBeGreaterThan(TRIALS / 2);

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { trialbedOver } from '../../src/client/index.ts';
 import { run } from '../../src/client/run.ts';
@@ -104,3 +106,27 @@ it('a worker that something ends again and again is not started for ever', { tim
   const handle = await run(bed.root, { ...(await own.write(idle)), keep: 'never' }, worker.broken);
   await expect(handle.result()).rejects.toThrow('4 times in a row');
 });
+
+it('a worker that is killed while it starts again is started once more', { timeout: 120_000 }, async () => {
+  await using bed = await startTestbed(inject('services'), { worker: false });
+  await using worker = await startWorkerProcess(bed.config, { restart: true });
+  const first = worker.pid;
+  process.kill(first, 'SIGKILL');
+  let second = 0;
+  await until(async () => {
+    second = (await workersOfOurs()).find((pid) => pid !== first) ?? 0;
+    return second > 0;
+  });
+  expect(worker.pid).toBe(first);
+  process.kill(second, 'SIGKILL');
+  await until(async () => worker.pid !== first);
+  expect(worker.pid).not.toBe(second);
+});
+
+async function workersOfOurs(): Promise<readonly number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'pid=,ppid=,args=']);
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent] = /^\s*(\d+)\s+(\d+)\s.*worker\/child/.exec(line) ?? [];
+    return Number(parent) === process.pid ? [Number(pid)] : [];
+  });
+}

@@ -79,6 +79,11 @@ export class BatchRun {
 
   private async lastLine(): Promise<string> {
     const text = await readFile(join(this.place.home, 'logs', `run-${this.batch.suite}.log`), 'utf8').catch(() => '');
-    return text.trim().split('\n').findLast((line) => !line.startsWith('{') || line.startsWith('{"type":"error"')) ?? '';
+    return (
+      text
+        .trim()
+        .split('\n')
+        .findLast((line) => !line.startsWith('{') || line.startsWith('{"type":"error"')) ?? ''
+    );
   }
 }

@@ -68,7 +68,11 @@ async function laneOf(temporal: Client, trial: string): Promise<Lane | null> {
       continue;
     }
     const done = event.workflowTaskCompletedEventAttributes ?? event.activityTaskCompletedEventAttributes;
-    const lost = event.workflowTaskTimedOutEventAttributes ?? event.workflowTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes ?? event.activityTaskFailedEventAttributes;
+    const lost =
+      event.workflowTaskTimedOutEventAttributes ??
+      event.workflowTaskFailedEventAttributes ??
+      event.activityTaskTimedOutEventAttributes ??
+      event.activityTaskFailedEventAttributes;
     const of = started.get(String((done ?? lost)?.startedEventId));
     // What was lost tells whose it was, and ends at no time.
     if (of) steps.push({ startedAt: of.at, endedAt: done ? at : Number.POSITIVE_INFINITY, by: of.by });

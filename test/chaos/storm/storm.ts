@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { acquireServices, down, up } from '../../../src/infra/services.ts';
 import type { BatchRow } from '../../../src/store/store.ts';
 import { readConfig, readSettings } from '../../../src/worker/config.ts';
-import { createRoot, type Root } from '../../../src/worker/root.ts';
+import { createRoot } from '../../../src/worker/root.ts';
 import { calls, says, startProvider } from '../../harness/provider.ts';
 import { BatchRun } from './batch-run.ts';
 import { type Checked, checkPair, leaks, type Pair } from './check.ts';
 import { type StormOptions, TRIALS_A_ROUND } from './options.ts';
 import { OwnWorker } from './own-worker.ts';
+import type { Place } from './processes.ts';
 import { planStorm, type StormPlan } from './plan.ts';
 import { type Recovery, recoveries } from './recovery.ts';
 import { type Kill, strikeAll } from './striker.ts';
@@ -41,7 +42,9 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   stack.defer(async () => void (await down(settings, { force: true })));
   const lease = stack.use(await acquireServices(settings));
   const root = stack.use(await createRoot(readConfig(variables, lease.endpoints)));
-  const provider = stack.use(await startProvider(({ body }) => (body.messages.some(({ role }) => role === 'tool') ? says('I call you back.') : calls(CALL_BACK))));
+  const provider = stack.use(
+    await startProvider(({ body }) => (body.messages.some(({ role }) => role === 'tool') ? says('I call you back.') : calls(CALL_BACK))),
+  );
 
   const plan = planStorm(options);
   const main = await writeStormSuite(home, options.trials / TRIALS_A_ROUND);
@@ -50,7 +53,7 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   const runs = (batch: StormBatch, concurrency: number) =>
     new BatchRun({ home, env: variables }, root.store, batch, [...more, '--concurrency', String(concurrency)]);
 
-  const struck = await strike(root, { home, env: variables }, plan, { main, others, concurrency: options.concurrency }, runs, say);
+  const struck = await strike({ home, env: variables }, plan, { main, others, concurrency: options.concurrency }, runs, say);
   say('undisturbed');
   const batches: Storm['batches'][number][] = [];
   for (const batch of [main, ...others]) {
@@ -75,8 +78,7 @@ interface Struck {
 }
 
 async function strike(
-  _root: Root,
-  place: { readonly home: string; readonly env: NodeJS.ProcessEnv },
+  place: Place,
   plan: StormPlan,
   batches: { readonly main: StormBatch; readonly others: readonly StormBatch[]; readonly concurrency: number },
   runs: (batch: StormBatch, concurrency: number) => BatchRun,

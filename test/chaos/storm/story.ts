@@ -20,7 +20,11 @@ export function story({ options, kills, missed, recoveries, batches, gaveUp, swe
   lines.push(`${swept} worlds dropped by the sweeper`);
   if (missed.length > 0) lines.push(`failpoints that nothing came to: ${missed.join(', ')}`);
   for (const one of gaveUp) lines.push(`started again: ${one}`);
-  lines.push('', violations.length === 0 ? `seed ${options.seed}: all holds` : `seed ${options.seed}: ${violations.length} violations`, ...violations.map((one) => `  ${one}`));
+  lines.push(
+    '',
+    violations.length === 0 ? `seed ${options.seed}: all holds` : `seed ${options.seed}: ${violations.length} violations`,
+    ...violations.map((one) => `  ${one}`),
+  );
   return lines.join('\n');
 }
 

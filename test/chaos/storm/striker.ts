@@ -38,9 +38,10 @@ export async function strikeAll(
     if (over) return;
     await sleep(pauseMs);
     const found = await until(`there is a ${target}`, () => find(home, target, run, worker), FIND_MS).catch(() => null);
-    if (found === null || over) continue;
+    // Where nothing of the kind comes in time, such as a program that calls, the worker of its own is there.
+    const [what, pid] = found === null ? (['worker of its own', worker.pid] as const) : [target, found];
     const at = Date.now();
-    if (await killAtOnce(found, { children: target === 'postgres' })) killed({ what: target, failpoint: null, pid: found, at, done: run.done });
+    if (!over && (await killAtOnce(pid, { children: what === 'postgres' }))) killed({ what, failpoint: null, pid, at, done: run.done });
   }
 }
 
@@ -55,7 +56,9 @@ async function find(home: string, target: Target, run: BatchRun, worker: OwnWork
       return workerOf(run, await processes());
     case 'gateway': {
       const all = await processes();
-      const serving = [worker.pid, workerOf(run, all)].filter((pid) => pid !== null && all.some(({ parent, args }) => parent === pid && args.includes('desk.mjs')));
+      const serving = [worker.pid, workerOf(run, all)].filter(
+        (pid) => pid !== null && all.some(({ parent, args }) => parent === pid && args.includes('desk.mjs')),
+      );
       return serving[0] ?? null;
     }
     case 'supervisor':

@@ -29,6 +29,15 @@ const order = await call('get_order', { order_id: number });
 await call('list_refunds', { order_id: number });
 const found = await call('search_tickets', { requester: order.result?.customer.email ?? 'nobody@example.org' });
 await call('comment_ticket', { ticket_id: found.result?.tickets?.[0]?.id ?? 214, public: false, body: `Order ${number} was looked at.` });
-await call('schedule_follow_up', { customer_id: order.result?.customer_id ?? 1007, kind: 'call', due_at: '2026-03-05T09:00:00+01:00', note: `Order ${number}` });
-const mail = await call('send_mail', { to: [order.result?.customer.email ?? 'nobody@example.org'], subject: `Your order ${number}`, text: `We look after order ${number}.` });
+await call('schedule_follow_up', {
+  customer_id: order.result?.customer_id ?? 1007,
+  kind: 'call',
+  due_at: '2026-03-05T09:00:00+01:00',
+  note: `Order ${number}`,
+});
+const mail = await call('send_mail', {
+  to: [order.result?.customer.email ?? 'nobody@example.org'],
+  subject: `Your order ${number}`,
+  text: `We look after order ${number}.`,
+});
 process.stdout.write(`I noted order ${number} and wrote to the customer (${mail.state}).\n`);
