@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { acquireServices, down, up } from '../../../src/infra/services.ts';
 import type { BatchRow } from '../../../src/store/store.ts';
 import { readConfig, readSettings } from '../../../src/worker/config.ts';
@@ -34,7 +34,9 @@ export interface Storm {
 export async function runStorm(options: StormOptions, home: string, say: (line: string) => void): Promise<Storm> {
   await using stack = new AsyncDisposableStack();
   await mkdir(join(home, 'logs'), { recursive: true });
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME, TEMPORAL_CLI_PATH: process.env.TEMPORAL_CLI_PATH };
+  // Programs of agents and tools are to find the Node that this runs on.
+  const path = [dirname(process.execPath), process.env.PATH].join(delimiter);
+  const env = { PATH: path, HOME: process.env.HOME, XDG_CACHE_HOME: process.env.XDG_CACHE_HOME, TEMPORAL_CLI_PATH: process.env.TEMPORAL_CLI_PATH };
   const variables = { ...env, TRIALBED_HOME: home, TRIALBED_POSTGRES: 'embedded' };
   const settings = readSettings(variables);
   // The services must outlive the command that uses them.
