@@ -29,9 +29,17 @@ export class AgentClock {
 
   release(): void {
     this.holds--;
-    if (this.holds > 0 || this.stopped) return;
-    this.since = performance.now();
-    this.timer = setTimeout(this.onOver, Math.max(0, this.wallMs - this.usedMs));
+    if (this.holds === 0 && !this.stopped) this.run();
+  }
+
+  /** What it returns gives back, when it is called, whatever was used since: something that proved to be ours. */
+  mark(): () => void {
+    const before = this.used;
+    return () => {
+      if (this.stopped || this.used <= before) return;
+      this.usedMs = before;
+      if (this.since !== null) this.run();
+    };
   }
 
   /** Stands still until the work has ended, however it does. */
@@ -45,5 +53,11 @@ export class AgentClock {
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
+  }
+
+  private run(): void {
+    clearTimeout(this.timer);
+    this.since = performance.now();
+    this.timer = setTimeout(this.onOver, Math.max(0, this.wallMs - this.usedMs));
   }
 }

@@ -8,10 +8,9 @@ import { AWAY, type CallAnswer, refusal, retryAfter, statusOf } from './answer.t
 import { CALL_ID_FORM, isCallId } from './call-request.ts';
 import type { App } from './app.ts';
 import { mcpEndpoint } from './mcp.ts';
-import { refusalResponse } from './models/pass-through.ts';
 import { MAX_MODEL_BODY_BYTES, providerOf, serveModels } from './models/routes.ts';
 import { serveTraces } from './models/traces.ts';
-import type { Refusal } from './models/wire.ts';
+import { type Refusal, refusalResponse } from './models/wire.ts';
 import { openApiOf } from './openapi.ts';
 import type { TrialSession } from './session.ts';
 import type { SessionPlace, Tokens } from './tokens.ts';

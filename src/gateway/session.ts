@@ -4,7 +4,7 @@ import type { ModelClient } from '../models/client.ts';
 import { type CallAnswer, refusal } from './answer.ts';
 import { type CallRequest, digestOfCall } from './call-request.ts';
 import type { ModelAccount } from './models/account.ts';
-import type { PassOptions } from './models/pass-through.ts';
+import type { PassOptions } from './models/asking.ts';
 
 const MAX_IN_FLIGHT = 8;
 /** Calls that wait in order for one of those to end; more are refused. */
@@ -19,6 +19,8 @@ export interface SessionEvents {
   readonly busy: () => void;
   /** No call is in flight or waits any more. */
   readonly idle: () => void;
+  /** Gives back, when what it returns is called, what the agent has used of its own time since. */
+  readonly mark: () => () => void;
   /** A call beyond the budget was refused, or a request beyond what is borne of others. */
   readonly exhausted: (problem: { readonly code: string; readonly message: string }) => void;
   /** A call met trouble of the harness. */
@@ -82,7 +84,7 @@ export class TrialSession {
     const { models, events } = options;
     this.models = {
       ...models,
-      events: { waiting: events.busy, served: events.idle, exhausted: (problem) => this.exhaust(problem), failed: events.failed },
+      events: { waiting: events.busy, served: events.idle, mark: events.mark, exhausted: (problem) => this.exhaust(problem), failed: events.failed },
       signal: this.stop.signal,
       track: (call) => this.track(call),
       other: () => this.noteOther(),

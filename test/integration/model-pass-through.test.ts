@@ -103,6 +103,24 @@ describe('an agent that asks a model through the gateway', () => {
     expect((await suites.record(trial)).effects).toHaveLength(1);
   });
 
+  it('has its time for itself while the provider is in trouble', async () => {
+    let tries = 0;
+    await using slow = await startProvider(async () => {
+      if (++tries > 2) return says('At last.');
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      return { status: 503, text: 'overloaded' };
+    });
+    const trial = await suites.run(far('asks', { route: route({ url: slow.url }) }), { budget: { wall: '2s' } });
+    expect(trial).toMatchObject({ ending: 'completed', calls: 0 });
+    expect(totalsOf(await callsOf(trial))).toMatchObject({ calls: 1, unanswered: 0, failedTries: 2 });
+  });
+
+  it('spends the money of its batch, which then launches no more', async () => {
+    const request = { ...(await suites.write(far('asks'))), keep: 'never', concurrency: 1, trials: 3 } as const;
+    const { summary } = await testbed.run({ ...request, maxCost: { amount: 0.0006, currency: 'USD' } });
+    expect(summary).toMatchObject({ gate: 'not_met', stopped: { spent: { amount: 0.0006, currency: 'USD' }, left: 1 } });
+  });
+
   it('may be a module, with the same limits', async () => {
     const module = (times: number): JsonObject => ({ ...moduleAgent('asks-model.ts', { times }), route: route(), provider_variables: true });
     const trial = await suites.run(module(2));

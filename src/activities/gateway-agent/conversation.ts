@@ -99,6 +99,7 @@ export async function runGatewayAgent(options: GatewayAgentOptions, take: TakeTu
     models,
     events: {
       busy: () => clock.hold(),
+      mark: () => clock.mark(),
       idle: () => {
         clock.release();
         // Calls within the budget come to their end before the conversation does.

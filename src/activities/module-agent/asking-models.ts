@@ -13,13 +13,15 @@ export interface AskingOptions extends Pick<SessionOptions, 'models' | 'late'> {
   readonly signal: AbortSignal;
 }
 
+type AskingClock = Pick<AgentClock, 'hold' | 'release' | 'mark'>;
+
 /** What an agent's conversation gets, so that its process can ask models. */
 export interface Asking {
   readonly door: { readonly token: string; readonly models: OpenSession['models'] };
   /** Ends the conversation: with the attempt, or when a budget of models is used up. */
   readonly signal: AbortSignal;
   /** Given the agent's clock, which stands still while a route's rate is waited for. */
-  readonly clock: (clock: Pick<AgentClock, 'hold' | 'release'>) => void;
+  readonly clock: (clock: AskingClock) => void;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function askingModels(
 ): Promise<ConversationEnd> {
   if (models.account.routes.length === 0) return converse({ door: { token: '', models: {} }, signal, clock: () => {} });
   const stop = new AbortController();
-  let clock: Pick<AgentClock, 'hold' | 'release'> | null = null;
+  let clock: AskingClock | null = null;
   let end: ConversationEnd | null = null;
   let trouble: unknown = null;
   const session = await gateway.open(place, {
@@ -46,6 +48,7 @@ export async function askingModels(
     events: {
       busy: () => clock?.hold(),
       idle: () => clock?.release(),
+      mark: () => clock?.mark() ?? (() => {}),
       exhausted({ code, message }) {
         end ??= { ending: 'budget_exhausted', problem: { code, message: printable(message, MAX_PROBLEM_LENGTH) } };
         stop.abort(new Error(message));

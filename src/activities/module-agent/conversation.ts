@@ -31,7 +31,7 @@ export interface ConversationOptions {
   /** The agent's own time: what it spends while no call of its own is in flight. */
   readonly wallMs: number;
   /** Is given that clock, for what it waits for beside its calls. */
-  readonly clock?: (clock: Pick<AgentClock, 'hold' | 'release'>) => void;
+  readonly clock?: (clock: Pick<AgentClock, 'hold' | 'release' | 'mark'>) => void;
   readonly signal: AbortSignal;
   readonly call: (tool: string, args: unknown, idempotencyKey: string | null) => Promise<CallResult>;
   readonly decided: AwaitDecision;

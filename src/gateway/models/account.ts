@@ -39,7 +39,7 @@ const MAX_TOLD = 10_000;
 /** What a call came to, beside what it always has. */
 export type CallEnd = Pick<
   ModelCall,
-  'id' | 'source' | 'route' | 'url' | 'model' | 'reported' | 'parameters' | 'seed' | 'usage' | 'latencyMs' | 'end' | 'problem'
+  'id' | 'source' | 'route' | 'url' | 'model' | 'reported' | 'parameters' | 'seed' | 'usage' | 'latencyMs' | 'tries' | 'end' | 'problem'
 >;
 
 /** What a call has made of the budget. */
@@ -118,7 +118,7 @@ export class ModelAccount {
     const price = priceOf(call.usage, route?.prices ?? null);
     this.spent = spend(this.spent, call.usage, price);
     const parameters = redactJson(call.parameters, this.redaction) as JsonObject;
-    await record({ ...call, parameters, who: 'agent', agent, price, tries: 1, at: now().toISOString() }, messages);
+    await record({ ...call, parameters, who: 'agent', agent, price, at: now().toISOString() }, messages);
     const counts = call.end === 'replied' && call.problem === null;
     const unmeasured =
       counts && unmeasuredIn(budget, call.usage, price) !== null

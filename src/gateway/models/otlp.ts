@@ -67,6 +67,7 @@ function callOf(span: JsonObject): CallEnd | null {
     seed: countIn(told['gen_ai.request.seed']),
     usage,
     latencyMs: Number.isFinite(latencyMs) && latencyMs >= 0 ? latencyMs : null,
+    tries: 1,
     end: 'replied',
     problem: null,
   };

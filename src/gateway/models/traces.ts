@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import type { Json } from '../../domain/json.ts';
 import type { App } from '../app.ts';
 import { callsIn, decodeTraces } from './otlp.ts';
-import { tell } from './pass-through.ts';
+import { tell } from './asking.ts';
 
 /** Of a request once it is unpacked; in bytes. */
 const MAX_UNPACKED = 16 * 1024 * 1024;

@@ -48,13 +48,19 @@ export interface WireFormat {
 }
 
 /** A refusal in a provider's own form. */
-export function refusalBody(api: ModelRoute['api'], refusal: Refusal, message: string): { readonly status: number; readonly body: JsonObject } {
+function refusalBody(api: ModelRoute['api'], refusal: Refusal, message: string): { readonly status: number; readonly body: JsonObject } {
   const [status, openai, anthropic] = FORMS[refusal];
   const body =
     api === 'openai'
       ? { error: { message, type: openai, param: null, code: refusal === 'budget' ? 'insufficient_quota' : refusal } }
       : { type: 'error', error: { type: anthropic, message } };
   return { status, body };
+}
+
+/** A refusal of the gateway, told in the provider's form; its libraries do not send again what cannot succeed. */
+export function refusalResponse(api: ModelRoute['api'], refusal: Refusal, message: string): Response {
+  const { status, body } = refusalBody(api, refusal, message);
+  return Response.json(body, { status, headers: { 'x-should-retry': 'false' } });
 }
 
 const FORMS: { readonly [refusal in Refusal]: readonly [status: number, openai: string, anthropic: string] } = {
