@@ -1,7 +1,7 @@
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure, TemporalFailure } from '@temporalio/common';
 import { printable } from '../domain/text/bounded.ts';
 import { ToolFailure } from '../environments/define.ts';
-import { FencedError, WorldGoneError } from '../environments/world.ts';
+import { FencedError, WorldGoneError, WorldServerAwayError } from '../environments/world.ts';
 import { WORKER_SHUTDOWN } from '../workflows/operations/classify.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { FAILURE } from './contract.ts';
@@ -24,6 +24,8 @@ export function toFailure(error: unknown): Error {
     return ApplicationFailure.create({ message: messageOf(error), type: printable(error.code), nonRetryable: true, details, category });
   }
   if (error instanceof WorldGoneError) return ApplicationFailure.nonRetryable(error.message, FAILURE.worldGone);
+  if (error instanceof WorldServerAwayError)
+    return ApplicationFailure.create({ message: messageOf(error), type: FAILURE.infrastructure, nonRetryable: error.lasting });
   if (error instanceof FencedError) return ApplicationFailure.nonRetryable(error.message, FAILURE.fenced);
   const message = messageOf(error);
   if (isPassing(error)) return ApplicationFailure.create({ message, type: FAILURE.infrastructure, nonRetryable: false });

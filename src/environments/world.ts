@@ -68,13 +68,13 @@ export type ClosedWorkflows = (workflowIds: readonly string[], options?: { reado
 export interface Worlds extends AsyncDisposable {
   /** Idempotent by owner. The state is applied, the clock set, the fingerprint checked. */
   provision(environment: LoadedEnvironment, request: LeaseRequest): Promise<WorldRef>;
-  /** @throws {WorldGoneError} when it was released, swept, or its host lost it. */
+  /** @throws {WorldGoneError} when it was released, swept, or its host lost it; {WorldServerAwayError} when its server does not answer. */
   open(ref: WorldRef): Promise<World>;
   /** Drops what is dead and ours, from the database alone. `closed` asks Temporal whether a workflow is closed. */
   sweep(options: { readonly closed?: ClosedWorkflows; readonly dryRun?: boolean }): Promise<SweepReport>;
   /** Makes a world again from a snapshot, under a new owner. */
   restore(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: LeaseRequest): Promise<WorldRef>;
-  /** How many worlds are leased to owners whose name begins so; of one isolation, or of all. */
+  /** How many worlds are leased to owners whose name begins so; of one isolation, or of all. Those on a server that has been away for long are not counted. */
   leased(ownerPrefix: string, isolation?: Isolation | null): Promise<number>;
   /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */
   authenticate(worldId: string, secret: string): Promise<ServiceSession | null>;
@@ -149,6 +149,8 @@ export interface SweepReport {
   }[];
   /** Ours by name and yet in no registry; dropped as `orphan` as well. */
   readonly leaked: number;
+  /** Servers that did not answer: their worlds were not looked at. Absent: all did. */
+  readonly away?: readonly { readonly server: string; readonly why: string }[];
   /** Leases that began, were given back and were swept (with these) since the hosts were prepared. */
   readonly ever: { readonly made: number; readonly released: number; readonly swept: number };
 }
@@ -340,6 +342,26 @@ export class WorldGoneError extends Error {
   constructor(world: string) {
     super(`world ${world} no longer exists; its trial's attempt ends as infra_error and a new attempt starts in a new world`);
     this.world = world;
+  }
+}
+
+/** The Postgres server that holds a world does not answer. */
+export class WorldServerAwayError extends Error {
+  override readonly name = 'WorldServerAwayError';
+  readonly code = 'world_server_away';
+  readonly server: string;
+  /** What the connection said. */
+  readonly why: string;
+  /** It has been away for so long that its worlds are given up: another server answers, and the attempt begins anew there. */
+  readonly lasting: boolean;
+
+  constructor(server: string, away: { readonly why: string; readonly forMs: number; readonly lasting: boolean; readonly cause: unknown }) {
+    const since = away.forMs < 1_000 ? '' : ` for ${Math.floor(away.forMs / 1_000)} s`;
+    const next = away.lasting ? 'attempts that have their world there end, and begin anew on another server' : 'it is waited for';
+    super(`the Postgres server ${server}, which holds worlds, has not answered${since} (${away.why}); ${next}`, { cause: away.cause });
+    this.server = server;
+    this.why = away.why;
+    this.lasting = away.lasting;
   }
 }
 

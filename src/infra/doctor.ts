@@ -47,7 +47,7 @@ export async function diagnose(settings: ServiceSettings): Promise<DoctorReport>
     temporalCheck(settings),
     ...(settings.temporal === null ? [pipCheck(settings)] : []),
     ...(storeUrl === null ? [] : [externalCheck('Postgres of the store', storeUrl)]),
-    ...(worlds === null ? [] : [externalCheck('Postgres of the worlds', worlds.adminUrl)]),
+    ...(worlds ?? []).map(({ name, adminUrl }) => externalCheck(worlds?.length === 1 ? 'Postgres of the worlds' : `Postgres of the worlds, ${name}`, adminUrl)),
     ...(embeddedNeeded ? [embeddedCheck(settings)] : []),
     ...(container === null ? [] : [containerCheck(settings, container, containerWorks)]),
     diskCheck(settings),

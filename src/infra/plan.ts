@@ -23,7 +23,8 @@ export interface ServicePlan {
 export interface Arrangement {
   readonly plan: ServicePlan;
   readonly storeUrl: string | null;
-  readonly worlds: WorldHostConfig | null;
+  /** Null: not given. */
+  readonly worlds: readonly WorldHostConfig[] | null;
   /** Nothing has to be started: no supervisor is needed. */
   readonly allGiven: boolean;
 }
@@ -31,12 +32,12 @@ export interface Arrangement {
 /** Decides from the settings alone, without looking at the machine. @throws {ConfigError} where a forced host has no URL */
 export function arrange(settings: ServiceSettings): Arrangement {
   const storeUrl = settings.databaseUrl === null ? null : storeDatabase(settings.databaseUrl);
-  const worldsUrl = settings.worldsUrl ?? settings.databaseUrl;
-  if (settings.postgres === 'external' && worldsUrl === null) {
+  const given = settings.worldsUrls ?? (settings.databaseUrl === null ? null : [{ name: 'external', url: settings.databaseUrl }]);
+  if (settings.postgres === 'external' && given === null) {
     throw new ConfigError(['TRIALBED_POSTGRES: external needs a URL in TRIALBED_WORLDS_URL or TRIALBED_DATABASE_URL']);
   }
-  const external = worldsUrl !== null && (settings.postgres === 'auto' || settings.postgres === 'external');
-  const worlds = external ? ({ name: 'external', kind: 'external', adminUrl: withDatabase(worldsUrl, WORLDS_DATABASE) } as const) : null;
+  const external = given !== null && (settings.postgres === 'auto' || settings.postgres === 'external');
+  const worlds = external ? given.map(({ name, url }) => ({ name, kind: 'external' as const, adminUrl: withDatabase(url, WORLDS_DATABASE) })) : null;
   const plan: ServicePlan = {
     home: settings.home,
     embeddedStore: storeUrl === null,

@@ -48,8 +48,8 @@ export async function acquireServices(settings: ServiceSettings, options: Acquir
     const started = supervised?.services ?? given;
     const endpoints = endpointsOf(arrangement, settings, started);
     // What the supervisor made is ready; what was given may lack our databases and search attributes.
-    const databases = [...(arrangement.storeUrl === null ? [] : [arrangement.storeUrl]), ...(arrangement.worlds === null ? [] : [arrangement.worlds.adminUrl])];
-    await Promise.all([...databases.map(ensureDatabase), prepareTemporal(endpoints.temporal)]);
+    const store = arrangement.storeUrl === null ? [] : [arrangement.storeUrl];
+    await Promise.all([...store.map(ensureDatabase), ensureOneOf(arrangement.worlds ?? []), prepareTemporal(endpoints.temporal)]);
     const ended = Promise.withResolvers<Error | null>();
     supervised?.lost.then((error) => ended.resolve(error));
     const release = async (): Promise<void> => {
@@ -119,14 +119,21 @@ async function requireHome(home: string): Promise<void> {
   }
 }
 
+/** Of several servers for worlds some may be away: they are prepared when they are back. @throws {PostgresUnreachableError} when none answers */
+async function ensureOneOf(hosts: readonly WorldHostConfig[]): Promise<void> {
+  const made = await Promise.allSettled(hosts.map(({ adminUrl }) => ensureDatabase(adminUrl)));
+  const failed = made.find((result) => result.status === 'rejected');
+  if (failed && !made.some((result) => result.status === 'fulfilled')) throw failed.reason;
+}
+
 function endpointsOf(arrangement: Arrangement, settings: ServiceSettings, started: StartedServices): Endpoints {
   const storeUrl = arrangement.storeUrl ?? started.storeUrl;
-  const worlds: WorldHostConfig | null = arrangement.worlds ?? started.worlds;
+  const worlds: readonly WorldHostConfig[] | null = arrangement.worlds ?? (started.worlds && [started.worlds]);
   const temporal: TemporalEndpoint | null =
     settings.temporal ?? (started.temporal === null ? null : { address: started.temporal.address, namespace: 'default' });
   if (storeUrl === null || worlds === null || temporal === null)
     throw new ServicesError('supervisor', 'the supervisor did not start all that its plan asks for');
-  return { storeUrl, worldHosts: [worlds], temporal };
+  return { storeUrl, worldHosts: worlds, temporal };
 }
 
 /** A use of the supervisor that outlives the supervisor's own death: another is started, which finds the same ports and data. */

@@ -2,14 +2,17 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import { budgets, type NamedUrl, POSTGRES_URL, worldServers } from './world-servers.ts';
 
 /** Which Postgres host holds worlds. */
 export interface WorldHostConfig {
-  /** Short name, recorded with each world. */
+  /** Short name, recorded with each world; the same at every worker. */
   readonly name: string;
   readonly kind: 'external' | 'container' | 'embedded';
   /** URL of a role that may create roles and databases. Never recorded or logged. */
   readonly adminUrl: string;
+  /** Connections of one process to it; absent: {@link Config.worldConnections}. */
+  readonly connections?: number;
 }
 
 /** What `TLSConfig` of the Temporal SDK takes, as far as its environment variables can say it. */
@@ -43,8 +46,8 @@ export interface ServiceSettings {
   readonly postgres: 'auto' | 'external' | 'container' | 'embedded';
   /** The store's database; null starts an embedded PostgreSQL below `home`. */
   readonly databaseUrl: string | null;
-  /** A Postgres for worlds; null means that of `databaseUrl`. */
-  readonly worldsUrl: string | null;
+  /** Postgres servers for worlds; null means that of `databaseUrl`. */
+  readonly worldsUrls: readonly NamedUrl[] | null;
   readonly postgresImage: string;
   /** A Temporal server that runs; null starts one. */
   readonly temporal: TemporalEndpoint | null;
@@ -86,6 +89,8 @@ export interface Config {
   };
   /** Connections to one Postgres host for worlds. */
   readonly worldConnections: number;
+  /** Milliseconds that a Postgres host may be away before its worlds are given up, where another one answers. */
+  readonly worldPatienceMs: number;
   readonly postgresImage: string;
   /** Failpoints that are armed: name, and the how-manieth hit kills the process. Tests only. */
   readonly failpoints: readonly { readonly name: string; readonly hit: number }[];
@@ -124,7 +129,7 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
   return {
     home: homeFolder(vars.TRIALBED_HOME, place),
     store: { url: endpoints.storeUrl },
-    worldHosts: endpoints.worldHosts,
+    worldHosts: withBudgets(endpoints.worldHosts, vars.TRIALBED_WORLD_CONNECTIONS.by),
     temporal: endpoints.temporal,
     taskQueue: vars.TRIALBED_TASK_QUEUE,
     listen: vars.TRIALBED_LISTEN,
@@ -136,7 +141,8 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
       modelCalls: vars.TRIALBED_MODEL_CALLS,
       modelCallsPerSecond: vars.TRIALBED_MODEL_CALLS_PER_SECOND ?? null,
     },
-    worldConnections: vars.TRIALBED_WORLD_CONNECTIONS,
+    worldConnections: vars.TRIALBED_WORLD_CONNECTIONS.all,
+    worldPatienceMs: vars.TRIALBED_WORLD_PATIENCE * 1_000,
     postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
     failpoints: vars.TRIALBED_FAILPOINTS,
     logLevel: vars.TRIALBED_LOG_LEVEL,
@@ -151,7 +157,7 @@ export function readSettings(env: Environment, place: Place = {}): ServiceSettin
     home: homeFolder(vars.TRIALBED_HOME, place),
     postgres: vars.TRIALBED_POSTGRES,
     databaseUrl: vars.TRIALBED_DATABASE_URL ?? null,
-    worldsUrl: vars.TRIALBED_WORLDS_URL ?? null,
+    worldsUrls: vars.TRIALBED_WORLDS_URL ?? null,
     postgresImage: vars.TRIALBED_POSTGRES_IMAGE,
     temporal: temporalEndpoint(env),
     temporalCli: env['TEMPORAL_CLI_PATH'] || null,
@@ -182,13 +188,13 @@ function homeFolder(fromEnvironment: string, place: Place): string {
   return resolve(place.cwd ?? process.cwd(), place.home ?? fromEnvironment);
 }
 
-const postgresUrl = z.string().regex(/^postgres(ql)?:\/\/[^/]+/, 'a URL such as postgres://user:password@host:5432/database');
+const postgresUrl = z.string().regex(POSTGRES_URL, 'a URL such as postgres://user:password@host:5432/database');
 const count = (least: number, fallback: number) => z.coerce.number('a whole number').int('a whole number').min(least).default(fallback);
 
 const variables = z.object({
   TRIALBED_HOME: z.string().default('.trialbed'),
   TRIALBED_DATABASE_URL: postgresUrl.optional(),
-  TRIALBED_WORLDS_URL: postgresUrl.optional(),
+  TRIALBED_WORLDS_URL: z.string().transform(worldServers).optional(),
   TRIALBED_POSTGRES: z.enum(['auto', 'external', 'container', 'embedded'], 'one of auto, external, container, embedded').default('auto'),
   TRIALBED_POSTGRES_IMAGE: z.string().default('postgres:18'),
   TRIALBED_TASK_QUEUE: z.string().default('trialbed'),
@@ -207,7 +213,8 @@ const variables = z.object({
   TRIALBED_CACHED_WORKFLOWS: count(1, 500),
   TRIALBED_MODEL_CALLS: count(1, 50),
   TRIALBED_MODEL_CALLS_PER_SECOND: z.coerce.number('a number').gt(0, 'a number above 0').optional(),
-  TRIALBED_WORLD_CONNECTIONS: count(1, 40),
+  TRIALBED_WORLD_CONNECTIONS: z.string().default('').transform(budgets),
+  TRIALBED_WORLD_PATIENCE: count(1, 60),
   TRIALBED_FAILPOINTS: z
     .string()
     .default('')
@@ -232,6 +239,19 @@ function parse(env: Environment): z.infer<typeof variables> {
     throw new ConfigError(['TRIALBED_POSTGRES: external needs a URL in TRIALBED_WORLDS_URL or TRIALBED_DATABASE_URL']);
   }
   return parsed.data;
+}
+
+/** @throws {ConfigError} for a number of a server that is not there */
+function withBudgets(hosts: readonly WorldHostConfig[], by: ReadonlyMap<string, number>): readonly WorldHostConfig[] {
+  const unknown = [...by.keys()].filter((name) => !hosts.some((host) => host.name === name));
+  if (unknown.length > 0) {
+    const names = hosts.map(({ name }) => name).join(', ');
+    throw new ConfigError([`TRIALBED_WORLD_CONNECTIONS: expected names of servers (there are: ${names}), not ${unknown.join(', ')}`]);
+  }
+  return hosts.map((host) => {
+    const connections = by.get(host.name);
+    return connections === undefined ? host : { ...host, connections };
+  });
 }
 
 function failpoint(text: string): { name: string; hit: number } {

@@ -31,6 +31,7 @@ export async function createRoot(config: Config): Promise<Root> {
     await createWorlds({
       hosts: config.worldHosts,
       connections: config.worldConnections,
+      patienceMs: config.worldPatienceMs,
       failpoint: createFailpoints(config.failpoints),
       image: config.postgresImage,
       containerOwner: containerOwner(config.home),

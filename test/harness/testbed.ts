@@ -46,6 +46,7 @@ export async function startTestbed(services: TestServices, options: TestbedOptio
     metrics: null,
     worker: { activities: 50, cachedWorkflows: 300, modelCalls: 20, modelCallsPerSecond: null },
     worldConnections: 20,
+    worldPatienceMs: 60_000,
     postgresImage: process.env.TRIALBED_POSTGRES_IMAGE ?? 'postgres:18',
     failpoints: [],
     logLevel: 'error',

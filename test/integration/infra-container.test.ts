@@ -19,7 +19,7 @@ describe.skipIf(!container.met)(skipTitle('worlds in a container', container), {
 
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'trialbed-infra-'));
-    settings = { ...readSettings(process.env, { home }), postgres: 'auto', databaseUrl: null, worldsUrl: null, temporal: null };
+    settings = { ...readSettings(process.env, { home }), postgres: 'auto', databaseUrl: null, worldsUrls: null, temporal: null };
   });
 
   afterEach(async () => {

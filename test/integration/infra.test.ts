@@ -19,7 +19,7 @@ const holders: ChildProcess[] = [];
 
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'trialbed-infra-'));
-  settings = { ...readSettings(process.env, { home }), postgres: 'embedded', databaseUrl: null, worldsUrl: null, temporal: null };
+  settings = { ...readSettings(process.env, { home }), postgres: 'embedded', databaseUrl: null, worldsUrls: null, temporal: null };
 });
 
 afterEach(async () => {

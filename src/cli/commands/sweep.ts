@@ -31,6 +31,7 @@ export const addSweep: AddCommand = (program, { host, action }) => {
             host,
             plainText(`${flags.dryRun ? 'would drop' : 'dropped'} ${swept.world}${swept.owner === '' ? '' : ` of ${swept.owner}`}: ${reasons[swept.reason]}`),
           );
+        for (const { server, why } of report.away ?? []) print(host, plainText(`server ${server} was not looked at, since it does not answer: ${why}`));
         print(host, `${report.swept.length} ${flags.dryRun ? 'to drop' : 'dropped'}, ${report.live} live, ${report.pooled} pooled, ${report.leaked} leaked`);
         if (report.forgotten > 0)
           print(

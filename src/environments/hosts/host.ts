@@ -10,6 +10,9 @@ const { escapeIdentifier, escapeLiteral } = pg;
 /** Taken by everyone who prepares a host, in its database for worlds. */
 const PREPARE_LOCK = 7_211_904_001;
 
+/** How long a connection may take to stand. */
+const CONNECT_MS = 10_000;
+
 /** A prepared Postgres server: its database for worlds is there, with the registry, the tool role, and nothing left to PUBLIC. */
 export interface Host {
   readonly name: string;
@@ -48,7 +51,7 @@ export class HostError extends Error {
  * @throws {HostError} when the server is too old, or its administrator may not create roles and databases.
  */
 export async function prepareHost(config: WorldHostConfig, connections: { readonly admin: number; readonly control: number }): Promise<Host> {
-  const outside = new pg.Client({ connectionString: config.adminUrl, application_name: 'trialbed prepare' });
+  const outside = new pg.Client({ connectionString: config.adminUrl, application_name: 'trialbed prepare', connectionTimeoutMillis: CONNECT_MS });
   outside.on('error', () => undefined);
   try {
     await outside.connect();
@@ -56,7 +59,11 @@ export async function prepareHost(config: WorldHostConfig, connections: { readon
     throw new HostError(config.name, `cannot connect: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
   // An advisory lock is of one database, and the URLs of two processes may name different ones: they meet in the database for worlds.
-  const inside = new pg.Client({ connectionString: withDatabase(config.adminUrl, WORLDS_DATABASE), application_name: 'trialbed prepare' });
+  const inside = new pg.Client({
+    connectionString: withDatabase(config.adminUrl, WORLDS_DATABASE),
+    application_name: 'trialbed prepare',
+    connectionTimeoutMillis: CONNECT_MS,
+  });
   inside.on('error', () => undefined);
   try {
     await requireRights(config, outside);

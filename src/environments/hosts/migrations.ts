@@ -78,4 +78,9 @@ export const MIGRATIONS: readonly { readonly version: number; readonly sql: stri
     // Of the environment's tool server, for the lease.
     sql: 'ALTER TABLE trialbed.worlds ADD COLUMN server_secret text',
   },
+  {
+    version: 6,
+    // Counted on every server before a world is leased on one of them.
+    sql: "CREATE INDEX worlds_leased ON trialbed.worlds (state) WHERE state IN ('making', 'leased')",
+  },
 ];

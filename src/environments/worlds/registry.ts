@@ -76,6 +76,16 @@ export async function worldByOwner(db: Queryable, owner: string): Promise<WorldR
   return rows[0] ?? null;
 }
 
+/** What decides on which server an owner gets a world: whether it has one there, and how many are leased. */
+export async function roomFor(db: Queryable, owner: string): Promise<{ readonly holds: boolean; readonly leased: number }> {
+  const { rows } = await db.query<{ holds: boolean; leased: number }>(
+    `SELECT EXISTS (SELECT 1 FROM trialbed.worlds WHERE owner = $1) AS holds,
+            (SELECT count(*)::int FROM trialbed.worlds WHERE state IN ('making', 'leased')) AS leased`,
+    [owner],
+  );
+  return rows[0] ?? { holds: false, leased: 0 };
+}
+
 /** One caller at a time for an owner, until the transaction ends. */
 export async function lockOwner(client: pg.ClientBase, owner: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(hashtextextended('trialbed owner ' || $1, 0))", [owner]);

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import { customAlphabet } from 'nanoid';
 import type { WorldHostConfig } from '../../worker/config.ts';
 import { inTransaction } from '../hosts/connection.ts';
 import { type ContainerOwner, isLost } from '../hosts/container.ts';
-import { type Host, prepareHost } from '../hosts/host.ts';
-import { TOOL_ROLE, WORLDS_DATABASE } from '../hosts/migrations.ts';
+import type { Host } from '../hosts/host.ts';
+import { TOOL_ROLE } from '../hosts/migrations.ts';
 import {
   type Isolation,
   type LeaseRequest,
@@ -13,11 +12,12 @@ import {
   type SweepReport,
   type World,
   WorldGoneError,
+  WorldServerAwayError,
   type WorldRef,
   type Worlds,
   type WorldSnapshot,
 } from '../world.ts';
-import { type Access, ownAccess, sharedAccess, shares } from './access.ts';
+import { type Access, ownAccess } from './access.ts';
 import { count } from './counts.ts';
 import { dropWorld } from './drop.ts';
 import { RestoreError } from './errors.ts';
@@ -27,16 +27,19 @@ import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
 import { leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
 import { resetWorld } from './reset.ts';
+import { Placement } from './placement.ts';
+import { type ReadyServer, WorldServers } from './servers.ts';
 import { secretKind, serviceSession } from './service-session.ts';
 import { answers } from './answers.ts';
-import { sweepContainers } from './sweep-containers.ts';
-import { sweepHost } from './sweep.ts';
+import { sweepServers } from './sweep-servers.ts';
 
 export interface WorldsConfig {
-  /** At least one. An owner's world is always on the same one. Worlds of isolation `container` are registered with the one of their owner. */
+  /** At least one. A world is made where the fewest are leased for the connections there are. Worlds of isolation `container` are registered with the one of their owner. */
   readonly hosts: readonly WorldHostConfig[];
-  /** Connections to one host for worlds of isolation `schema`, whatever the number of worlds; at least 8. Worlds with a database of their own have a few each, closed when idle. */
+  /** Connections to one host for worlds of isolation `schema`, whatever the number of worlds; at least 8. Worlds with a database of their own have a few each, closed when idle. A host may have a number of its own. */
   readonly connections: number;
+  /** How long a host may be away, in milliseconds, before its worlds are given up, where another one answers. Default a minute. */
+  readonly patienceMs?: number;
   /** Kills the process where a test armed it; each name is the race that it exposes. */
   readonly failpoint: (name: string) => void;
   /** Free worlds that are kept on a host, of all environments together. Default 64. */
@@ -58,6 +61,9 @@ const RESET_LOCK_MS = 3_000;
 /** Free worlds that are kept on a host. Above it the one that has been free for longest is dropped, so that worlds of packs that nobody runs any more do not keep others out. */
 const POOL_LIMIT = 64;
 
+/** How long a host may be away where another one answers. */
+const PATIENCE_MS = 60_000;
+
 /** How long a release waits for writers of a world that nobody has fenced. */
 const RELEASE_DRAIN_MS = 1000;
 
@@ -69,34 +75,26 @@ const randomId = customAlphabet('0123456789abcdefghijklmnopqrstuvwxyz', 16);
  * @throws {HostError} when a host cannot hold worlds.
  */
 export async function createWorlds(config: WorldsConfig): Promise<Worlds> {
-  if (config.hosts.length === 0) throw new RangeError('at least one world host is needed');
-  const { admin, control } = shares(config.connections);
-  const started = await Promise.allSettled(config.hosts.map((host) => prepareHost(host, { admin, control })));
-  const hosts = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  const failed = started.find((result) => result.status === 'rejected');
-  if (failed) {
-    await Promise.all(hosts.map((host) => host.close()));
-    throw failed.reason;
-  }
-  return new PostgresWorlds(config, hosts);
+  const servers = await WorldServers.prepare(config.hosts, {
+    connections: config.connections,
+    patienceMs: config.patienceMs ?? PATIENCE_MS,
+    now: config.now ?? (() => performance.now()),
+    log: (message, details) => config.log?.(message, details),
+  });
+  return new PostgresWorlds(config, servers);
 }
 
 class PostgresWorlds implements Worlds {
   private readonly config: WorldsConfig;
-  private readonly hosts: readonly Host[];
-  private readonly shared: ReadonlyMap<Host, Access>;
+  private readonly servers: WorldServers;
+  private readonly placement: Placement;
   /** By world id: connections of worlds with a database of their own. */
   private readonly own = new Map<string, Access>();
 
-  constructor(config: WorldsConfig, hosts: readonly Host[]) {
+  constructor(config: WorldsConfig, servers: WorldServers) {
     this.config = config;
-    this.hosts = hosts;
-    this.shared = new Map(hosts.map((host) => [host, sharedAccess(host, WORLDS_DATABASE, config.connections)]));
-    for (const host of hosts) {
-      if (host.weaknesses.length > 0) this.log('PUBLIC keeps privileges on this host that worlds should not have', { host: host.name, kept: host.weaknesses });
-      if (!host.canReplay)
-        this.log('the administrator may not set session_replication_role: worlds on this host are not reused, and snapshots not restored', { host: host.name });
-    }
+    this.servers = servers;
+    this.placement = new Placement(servers);
   }
 
   async provision(environment: LoadedEnvironment, request: LeaseRequest): Promise<WorldRef> {
@@ -107,15 +105,15 @@ class PostgresWorlds implements Worlds {
     if (snapshot.generation !== environment.generation) {
       throw new RestoreError(`it is of generation ${snapshot.generation.slice(0, 12)}, and the environment is of ${environment.generation.slice(0, 12)}`);
     }
-    if (!this.hostOf(request.owner).canReplay) throw new RestoreError('the administrator of the world host may not set session_replication_role');
     const kase = { clock: snapshot.clock, timezone: snapshot.timezone, state: snapshot.state };
     return this.make(environment, { ...request, kase }, snapshot);
   }
 
   async open(ref: WorldRef): Promise<World> {
-    const host = this.hosts.find((known) => known.name === ref.host);
-    const row = host && (await this.current(host, ref));
-    if (!host || !row) throw new WorldGoneError(ref.id);
+    const found = await this.placement.find(ref, ({ host }) => this.current(host, ref));
+    if (!found) throw new WorldGoneError(ref.id);
+    const { row, ready } = found;
+    const { host } = ready;
     if (row.container && !(await answers(row.container.adminUrl)) && (await isLost({ engine: null, ...row.container }))) {
       // Nobody will ever read it again; left as it is, every step of its trial would wait for it for minutes.
       await this.forget(row.id);
@@ -124,81 +122,80 @@ class PostgresWorlds implements Worlds {
       throw new WorldGoneError(ref.id);
     }
     return new LeasedWorld(ref, row, {
-      access: this.accessOf(host, row),
+      access: this.accessOf(ready, row),
       adminUrl: row.container?.adminUrl ?? host.adminUrl,
       current: () => this.current(host, ref),
       expected: () => generationRecord(host.admin, row.generation),
-      release: (reuse) => this.release(host, ref, reuse),
+      release: (reuse) => this.release(ready, ref, reuse),
       failpoint: this.config.failpoint,
       now: this.config.now ?? (() => performance.now()),
     });
   }
 
   async authenticate(worldId: string, secret: string): Promise<ServiceSession | null> {
-    for (const host of this.hosts) {
-      const row = await worldById(host.admin, worldId);
-      if (!row) continue;
-      const kind = secretKind(row, secret);
-      return row.state === 'leased' && kind !== null ? serviceSession(row, this.accessOf(host, row), kind, this.config.failpoint) : null;
-    }
-    return null;
+    const found = await this.placement.find({ id: worldId, host: null }, ({ host }) => worldById(host.admin, worldId));
+    if (!found) return null;
+    const { row, ready } = found;
+    const kind = secretKind(row, secret);
+    return row.state === 'leased' && kind !== null ? serviceSession(row, this.accessOf(ready, row), kind, this.config.failpoint) : null;
   }
 
   async sweep(options: Parameters<Worlds['sweep']>[0]): Promise<SweepReport> {
-    const reports: SweepReport[] = [];
-    const log = (message: string, details: { readonly [name: string]: unknown }) => this.log(message, details);
-    for (const host of this.hosts) reports.push(await sweepHost(host, { ...options, failpoint: this.config.failpoint, log }));
-    reports.push(await sweepContainers(this.hosts, this.config.containerOwner ?? null, { ...options, log }));
-    const sum = (of: (report: SweepReport) => number) => reports.reduce((total, report) => total + of(report), 0);
-    const swept = reports.flatMap((report) => report.swept);
-    if (!options.dryRun) for (const { world } of swept) await this.forget(world);
-    return {
-      live: sum((report) => report.live),
-      pooled: sum((report) => report.pooled),
-      swept,
-      leaked: sum((report) => report.leaked),
-      ever: {
-        made: sum((report) => report.ever.made),
-        released: sum((report) => report.ever.released),
-        swept: sum((report) => report.ever.swept),
-      },
-    };
+    const report = await sweepServers(this.servers, this.config.containerOwner ?? null, {
+      ...options,
+      failpoint: this.config.failpoint,
+      log: (message, details) => this.log(message, details),
+    });
+    if (!options.dryRun) for (const { world } of report.swept) await this.forget(world);
+    return report;
   }
 
   async leased(ownerPrefix: string, isolation: Isolation | null = null): Promise<number> {
-    const counts = await Promise.all(this.hosts.map((host) => leasedCount(host.admin, ownerPrefix, isolation)));
+    const counts = await Promise.all(
+      this.servers.all.map((server) =>
+        server
+          .reach(({ host }) => leasedCount(host.admin, ownerPrefix, isolation))
+          .catch((error: unknown) => {
+            // Nobody waits for a server that was given up; a sweep looks there when it is back.
+            if (error instanceof WorldServerAwayError && error.lasting) return 0;
+            throw error;
+          }),
+      ),
+    );
     return counts.reduce((total, count) => total + count, 0);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.own.values(), ...this.shared.values()].map((access) => access.close()));
-    await Promise.all(this.hosts.map((host) => host.close()));
+    await Promise.all([...this.own.values()].map((access) => access.close()));
+    await this.servers[Symbol.asyncDispose]();
   }
 
   private async make(environment: LoadedEnvironment, request: LeaseRequest, snapshot: WorldSnapshot | null): Promise<WorldRef> {
-    const host = this.hostOf(request.owner);
-    const row = await provisionWorld(
-      {
-        host,
-        id: this.config.id ?? randomId,
-        failpoint: this.config.failpoint,
-        log: (message, details) => this.log(message, details),
-        image: this.config.image ?? 'postgres:18',
-        containerLabels: async () => (await this.config.containerOwner?.labels(host.kind)) ?? {},
-      },
-      environment,
-      request,
-      snapshot,
-    );
-    return { id: row.id, host: host.name, isolation: row.isolation, epoch: row.epoch };
+    return this.placement.place(request.owner, { replays: snapshot !== null, beside: request.isolation === 'container' }, async ({ host }) => {
+      const row = await provisionWorld(
+        {
+          host,
+          id: this.config.id ?? randomId,
+          failpoint: this.config.failpoint,
+          log: (message, details) => this.log(message, details),
+          image: this.config.image ?? 'postgres:18',
+          containerLabels: async () => (await this.config.containerOwner?.labels(host.kind)) ?? {},
+        },
+        environment,
+        request,
+        snapshot,
+      );
+      return { id: row.id, host: host.name, isolation: row.isolation, epoch: row.epoch };
+    });
   }
 
   /** Fences, then resets or drops. A world that is no longer of this lease is left alone. */
-  private async release(host: Host, ref: WorldRef, reuse: boolean): Promise<'pooled' | 'dropped'> {
+  private async release(ready: ReadyServer, ref: WorldRef, reuse: boolean): Promise<'pooled' | 'dropped'> {
+    const { host } = ready;
     const row = await this.current(host, ref);
     if (!row) return 'dropped';
     if (reuse && row.isolation === 'schema' && host.canReplay) {
-      await closeWorld(this.accessOf(host, row), row.layout, row.epoch, RELEASE_DRAIN_MS, this.config.failpoint);
+      await closeWorld(this.accessOf(ready, row), row.layout, row.epoch, RELEASE_DRAIN_MS, this.config.failpoint);
       if (await this.reset(host, ref)) {
         await count(host.admin, 'released');
         await this.makeRoom(host);
@@ -247,13 +244,8 @@ class PostgresWorlds implements Worlds {
     return row?.state === 'leased' && row.epoch === ref.epoch ? row : null;
   }
 
-  private hostOf(owner: string): Host {
-    const n = createHash('sha256').update(owner).digest().readUInt32BE(0) % this.hosts.length;
-    return this.hosts[n] as Host;
-  }
-
-  private accessOf(host: Host, row: WorldRow): Access {
-    if (row.isolation === 'schema') return this.shared.get(host) as Access;
+  private accessOf({ host, access: shared }: ReadyServer, row: WorldRow): Access {
+    if (row.isolation === 'schema') return shared;
     let access = this.own.get(row.id);
     if (!access) {
       access = row.container
