@@ -15,6 +15,7 @@ import { isPassing, isServiceLoss } from './failures.ts';
 import type { OperateRequest } from './operate.ts';
 import { callServer, staleNotApplicable } from './served-call.ts';
 import type { ActivityServices } from './services.ts';
+import { traceHeaders } from './trace-headers.ts';
 
 /** How the schedule bends a try. */
 export interface Bend {
@@ -185,7 +186,8 @@ async function contextOf(services: ActivityServices, request: OperateRequest, db
     timezone: clock.timezone,
     db,
     mail: createWorldMail({ address: services.addresses.smtp, credentials, operation: attempt, now: clock.now }),
-    tickets: createWorldTickets({ url: services.addresses.tickets, credentials, operation: attempt }),
+    tickets: createWorldTickets({ url: services.addresses.tickets, credentials, operation: attempt, traceHeaders: traceHeaders() }),
+    traceHeaders: traceHeaders(),
     signal: request.signal,
   };
 }

@@ -41,6 +41,8 @@ export interface AttemptPlan {
   readonly approver?: ApproverPlan;
   /** Of an agent of kind `model`. */
   readonly model?: ModelPlan;
+  /** The workflow tells of its parts as they end. Absent: nobody listens. */
+  readonly traced?: true;
 }
 
 /** `case`: the case's approver, by the world's clock. `people`: whoever answers, in real time. */

@@ -7,6 +7,7 @@ import { resultIn } from '../tool-server/result.ts';
 import { FAILURE } from './contract.ts';
 import type { OperateRequest } from './operate.ts';
 import type { ActivityServices } from './services.ts';
+import { traceHeaders } from './trace-headers.ts';
 
 /**
  * Has the world's tool server carry out a call. @throws {ToolFailure} when it answers with an error: what it did nevertheless, its effects say.
@@ -19,7 +20,7 @@ export async function callServer(services: ActivityServices, request: OperateReq
     tool: tool.name,
     args,
     timeoutMs: tool.timeoutMs ?? SERVER_CALL_MS,
-    meta: { 'trialbed/operation': operation, 'trialbed/user': permission.user, 'trialbed/role': permission.role },
+    meta: { 'trialbed/operation': operation, 'trialbed/user': permission.user, 'trialbed/role': permission.role, ...traceHeaders() },
     signal,
   };
   const result = await services.toolServers.call(world, environment, call).catch((error: unknown) => {

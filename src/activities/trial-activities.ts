@@ -41,6 +41,8 @@ export interface Meters {
 
 export interface TrialActivityOptions extends ConverseOptions {
   readonly meters: Meters;
+  /** Whether a trace of the attempt is made. */
+  readonly traced: (ref: AttemptRef) => boolean;
 }
 
 /** The activities of a trial over one worker's services. */
@@ -60,7 +62,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       if (done) return { ...NOTHING_TO_DO, done };
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
       if (row) await store.beginAttempt(trial, attempt, services.now().toISOString());
-      return planOf(await contexts.get(trial));
+      const plan = planOf(await contexts.get(trial));
+      return options.traced({ trial, attempt }) ? { ...plan, traced: true } : plan;
     },
 
     async setPhase({ trial, attempt, phase }) {

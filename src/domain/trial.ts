@@ -3,6 +3,11 @@ import type { Ending, Judgement } from './verdict.ts';
 
 export type TrialPhase = 'waiting' | 'provision' | 'drive' | 'fence' | 'grade' | 'release' | 'done';
 
+/** The batch of a trial, which its id begins with. */
+export function batchOf(trial: string): string {
+  return trial.slice(0, Math.max(0, trial.lastIndexOf('-')));
+}
+
 /** One line of `run --json`, and a row of the store. */
 export interface TrialSummary {
   readonly type: 'trial';

@@ -209,6 +209,8 @@ export interface ToolContext {
   readonly mail: WorldMail;
   /** The world's ticket service, speaking for this operation. */
   readonly tickets: WorldTickets;
+  /** Headers by which a request of the tool's own becomes part of the trial's trace; `tickets` sends them by itself. Empty where no trace is made. */
+  readonly traceHeaders: { readonly [header: string]: string };
   /** Raised when the operation's time is up, or the trial is cancelled. */
   readonly signal: AbortSignal;
 }

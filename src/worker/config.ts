@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { budgets, type NamedUrl, POSTGRES_URL, worldServers } from './world-servers.ts';
+import { traceVariables, type TracesConfig, tracesConfig } from './traces/config.ts';
 
 /** Which Postgres host holds worlds. */
 export interface WorldHostConfig {
@@ -78,6 +79,8 @@ export interface Config {
   };
   /** Where a worker serves its metrics for Prometheus, `host:port`; null: nowhere. */
   readonly metrics: string | null;
+  /** Where a worker sends traces of its trials; null: nowhere. */
+  readonly traces: TracesConfig | null;
   readonly worker: {
     /** Activities at once. */
     readonly activities: number;
@@ -135,6 +138,7 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
     listen: vars.TRIALBED_LISTEN,
     gateway: { port: vars.TRIALBED_GATEWAY_PORT, url: vars.TRIALBED_GATEWAY_URL ?? null },
     metrics: vars.TRIALBED_METRICS ?? null,
+    traces: tracesOf(vars),
     worker: {
       activities: vars.TRIALBED_ACTIVITIES,
       cachedWorkflows: vars.TRIALBED_CACHED_WORKFLOWS,
@@ -192,6 +196,7 @@ const postgresUrl = z.string().regex(POSTGRES_URL, 'a URL such as postgres://use
 const count = (least: number, fallback: number) => z.coerce.number('a whole number').int('a whole number').min(least).default(fallback);
 
 const variables = z.object({
+  ...traceVariables.shape,
   TRIALBED_HOME: z.string().default('.trialbed'),
   TRIALBED_DATABASE_URL: postgresUrl.optional(),
   TRIALBED_WORLDS_URL: z.string().transform(worldServers).optional(),
@@ -252,6 +257,13 @@ function withBudgets(hosts: readonly WorldHostConfig[], by: ReadonlyMap<string, 
     const connections = by.get(host.name);
     return connections === undefined ? host : { ...host, connections };
   });
+}
+
+function tracesOf(vars: z.infer<typeof variables>): TracesConfig | null {
+  const problems: string[] = [];
+  const traces = tracesConfig(vars, (problem) => problems.push(problem));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return traces;
 }
 
 function failpoint(text: string): { name: string; hit: number } {

@@ -15,6 +15,7 @@ import type { Root } from './root.ts';
 import { createMeters } from './meters.ts';
 import { installSdkRuntime } from './sdk-runtime.ts';
 import { connectWorker } from './temporal.ts';
+import { startTraces } from './traces/traces.ts';
 
 /** Takes trials from one task queue until it is told to stop. */
 export interface QueueWorker extends AsyncDisposable {
@@ -52,6 +53,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
   const gateway = stack.use(await startGateway({ listen: config.listen, port: config.gateway.port, publicUrl: config.gateway.url, store, log }));
   installSdkRuntime(log, config.metrics);
+  const traces = stack.use(await startTraces(config.traces, log));
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
   const addresses = { smtp: { host: inbox.host, port: inbox.port }, tickets: tickets.url };
@@ -74,6 +76,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     environmentOf: readVariables,
     gateway,
     models,
+    traced: traces.takes,
   });
   const common = {
     connection,
@@ -82,14 +85,17 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     shutdownGraceTime: '5 seconds',
     maxHeartbeatThrottleInterval: '2 seconds',
   } as const;
+  const interceptors = { activity: [...traces.activities] };
   const owned = stack.move();
   return {
     activities: services,
     async serve(taskQueue) {
       const trials = await Worker.create({
         ...common,
+        interceptors,
         taskQueue,
         workflowBundle: await loadBundle(config.home),
+        sinks: traces.sinks,
         activities,
         maxConcurrentLocalActivityExecutions: config.worker.activities,
         // Smaller than what is in flight, the cache costs a factor of four.
@@ -97,9 +103,10 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
         // A lost worker's workflows are taken over after this time; the default is ten seconds.
         stickyQueueScheduleToStartTimeout: '1 second',
       });
-      const conversations = await Worker.create({ ...common, taskQueue: conversationQueue(taskQueue), activities: { converse } });
+      const conversations = await Worker.create({ ...common, interceptors, taskQueue: conversationQueue(taskQueue), activities: { converse } });
       const calls = await Worker.create({
         ...common,
+        interceptors,
         taskQueue: modelQueue(taskQueue),
         activities: { callModel, askUserModel },
         maxConcurrentActivityTaskExecutions: config.worker.modelCalls,

@@ -35,6 +35,8 @@ export interface DoorOptions {
   readonly refuseQuestion?: () => OperationProblem | null;
   /** Where calls wait for an approval. Absent: none needs one. */
   readonly gate?: Gate;
+  /** A call was accepted; what it comes to is promised. */
+  readonly onCall?: (call: CallRef, outcome: Promise<CallOutcome>) => void;
   /** A call changed its state; for the operator's view. */
   readonly onChange?: () => void;
 }
@@ -121,6 +123,7 @@ export class Door {
       return result;
     });
     this.running.set(call.id, outcome);
+    this.options.onCall?.(call, outcome);
     this.options.onChange?.();
     return outcome;
   }

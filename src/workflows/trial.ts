@@ -29,6 +29,7 @@ import { MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Ending } from '../domain/verdict.ts';
+import { AttemptTrace } from './attempt-trace.ts';
 import { detailsText } from './details.ts';
 import { dispatchCall } from './dispatch.ts';
 import { Decisions } from './decisions.ts';
@@ -122,6 +123,7 @@ class TrialRun {
   private door: Door | null = null;
   /** Of a case with a simulated user. */
   private dialogue: Dialogue | null = null;
+  private trace: AttemptTrace | null = null;
 
   constructor(input: TrialInput) {
     this.input = input;
@@ -161,6 +163,7 @@ class TrialRun {
     this.current = ref;
     this.door = null;
     this.dialogue = null;
+    this.trace = null;
     this.decisions.open(null, null);
     const startedAt = Date.now();
     let ending: Ending = 'infra_error';
@@ -174,6 +177,7 @@ class TrialRun {
       plan = await short.beginAttempt(ref);
       if (plan.done) return plan.done;
       this.budget = plan.budget.calls * (plan.approver?.by === 'people' ? 2 : 1) + plan.budget.turns;
+      if (plan.traced) this.trace = new AttemptTrace({ ...this.input, attempt }, startedAt);
       await this.enter('provision');
       const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
       at = { ...ref, world };
@@ -236,6 +240,7 @@ class TrialRun {
         disturbed: door?.disturbed ?? false,
         snapshot,
       });
+      this.trace?.end(summary, door?.notes ?? []);
       this.phase = 'done';
       this.show(summary);
       return summary;
@@ -246,6 +251,7 @@ class TrialRun {
     const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => answerUser(plan, { ...at, ...request }) }) : null;
     this.dialogue = dialogue;
     const { approver } = plan;
+    const { trace } = this;
     const onChange = () => this.show(null);
     const gate = approver && new Gate({ at, approver, activities: short, impatient: plan.agent !== 'script' && plan.agent !== 'model', onChange });
     const door = new Door({
@@ -256,6 +262,9 @@ class TrialRun {
       dispatch: (dispatch) => (dialogue && dispatch.tool.asks ? dialogue.ask(dispatch.call.id) : dispatchCall(at, dispatch)),
       ...(dialogue && { refuseQuestion: () => dialogue.refusal() }),
       onChange,
+      ...(trace && {
+        onCall: (call, outcome) => void trace.call(call, Object.hasOwn(plan.tools, call.tool), outcome, (id) => door.notes.find((note) => note.id === id)),
+      }),
       ...(gate && { gate }),
     });
     this.door = door;
@@ -267,6 +276,7 @@ class TrialRun {
 
   private async enter(phase: TrialPhase): Promise<void> {
     this.phase = phase;
+    this.trace?.enter(phase);
     this.show(null);
     await short.setPhase({ ...this.current, phase });
   }

@@ -44,6 +44,7 @@ export async function startTestbed(services: TestServices, options: TestbedOptio
     listen: '127.0.0.1',
     gateway: { port: 0, url: null },
     metrics: null,
+    traces: null,
     worker: { activities: 50, cachedWorkflows: 300, modelCalls: 20, modelCallsPerSecond: null },
     worldConnections: 20,
     worldPatienceMs: 60_000,

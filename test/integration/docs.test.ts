@@ -91,8 +91,8 @@ describe('commands and variables', () => {
   });
 
   test('every variable that the configuration reads is in the table, and no other', async () => {
-    const code = await readFile(join(ROOT, 'src', 'worker', 'config.ts'), 'utf8');
-    const read = new Set(code.match(/\b(?:TRIALBED|TEMPORAL|XDG)_[A-Z_]*[A-Z]\b/g));
+    const code = await Promise.all(['config.ts', 'traces/config.ts'].map((file) => readFile(join(ROOT, 'src', 'worker', file), 'utf8')));
+    const read = new Set(code.join('\n').match(/\b(?:TRIALBED|TEMPORAL|XDG|OTEL)_[A-Z_]*[A-Z]\b/g));
     expect(read.size).toBeGreaterThanOrEqual(15);
     const operating = page('docs/how-to/operating.md').text;
     expect([...read].filter((name) => !operating.includes(`\`${name}\``))).toEqual([]);

@@ -90,6 +90,7 @@ async function operate(world: World, environment: LoadedEnvironment, seq: number
         db,
         mail: noService as WorldMail,
         tickets: noService as WorldTickets,
+        traceHeaders: {},
         signal: new AbortController().signal,
       };
       const value = tool.result.parse(await tool.run(checked, context)) as string;

@@ -77,6 +77,7 @@ async function callTool(world: World, environment: LoadedEnvironment, id: string
       db,
       mail: noService as WorldMail,
       tickets: noService as WorldTickets,
+      traceHeaders: {},
       signal: new AbortController().signal,
     };
     const value = tool.result.parse(await tool.run(checked, context)) as Json;

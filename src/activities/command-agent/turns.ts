@@ -4,6 +4,7 @@ import { MAX_ANSWER_BYTES } from '../gateway-agent/answer.ts';
 import type { TakeTurn } from '../gateway-agent/conversation.ts';
 import { modelVariables } from '../model-variables.ts';
 import { findProgram } from '../../processes/find-program.ts';
+import { traceHeaders } from '../trace-headers.ts';
 import { runProgram } from './program.ts';
 
 /**
@@ -22,12 +23,13 @@ export function programTurns(agent: Extract<AgentSpec, { kind: 'command' }>, env
         'AgentProgramMissing',
       );
     }
+    const { traceparent } = traceHeaders();
     const access = { TRIALBED_GATEWAY: door.gateway, TRIALBED_MCP: door.mcp, TRIALBED_TOKEN: door.token };
     return runProgram({
       file,
       args: agent.args,
       folder: agent.folder,
-      env: { ...env, ...access, ...modelVariables(door, agent.providerVariables ?? false) },
+      env: { ...(traceparent && { TRACEPARENT: traceparent }), ...env, ...access, ...modelVariables(door, agent.providerVariables ?? false) },
       marker: 'TRIALBED_TOKEN',
       stdin: `${JSON.stringify(document)}\n`,
       maxOutputBytes: MAX_ANSWER_BYTES,

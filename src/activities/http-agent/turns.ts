@@ -6,6 +6,7 @@ import { printable } from '../../domain/text/bounded.ts';
 import type { AgentServices } from '../../environments/agent.ts';
 import { MAX_ANSWER_BYTES } from '../gateway-agent/answer.ts';
 import { HANDED_OVER, type TakeTurn, type Turn, type TurnEnd } from '../gateway-agent/conversation.ts';
+import { traceHeaders } from '../trace-headers.ts';
 import { AgentServer, AnswerTimeoutError, type Reply, UnreachableError } from './exchange.ts';
 
 type HttpAgent = Extract<AgentSpec, { kind: 'http' }>;
@@ -32,7 +33,13 @@ export function httpTurns(options: HttpTurnsOptions): TakeTurn {
   return async (turn) => {
     const { agent, headers } = options;
     const { connectMs, answerMs } = agent.timeouts;
-    await using server = new AgentServer({ headers, connectMs, answerMs, connecting: () => turn.clock.hold(), connected: () => turn.clock.release() });
+    await using server = new AgentServer({
+      headers: { ...traceHeaders(), ...headers },
+      connectMs,
+      answerMs,
+      connecting: () => turn.clock.hold(),
+      connected: () => turn.clock.release(),
+    });
     const exchange = new Exchange(server, options, turn);
     try {
       return await exchange.run();

@@ -10,6 +10,8 @@ export interface WorldTicketsOptions {
   readonly credentials: WorldCredentials;
   readonly operation: OperationAttempt;
   readonly signal?: AbortSignal;
+  /** Sent with each request, beside those of the service. */
+  readonly traceHeaders?: { readonly [header: string]: string };
   /** Milliseconds until the outcome is unknown. Default 60,000. */
   readonly timeoutMs?: number;
 }
@@ -27,6 +29,7 @@ export function createWorldTickets(options: WorldTicketsOptions): WorldTickets {
   const headers = {
     authorization: `Bearer ${options.credentials.user}.${options.credentials.toolSecret}`,
     'trialbed-operation': formatOperation(options.operation),
+    ...options.traceHeaders,
   };
   return {
     url: options.url,
