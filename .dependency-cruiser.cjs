@@ -25,7 +25,7 @@ const layers = {
 
 /** Single modules of which a lower layer may import types, because the contract between two layers has to lie in one of them. */
 const contracts = {
-  workflows: ['activities/contract', 'activities/model-contract'],
+  workflows: ['activities/contract', 'activities/batch-contract', 'activities/model-contract'],
   environments: ['worker/config'],
   suite: ['store/store'],
 };

@@ -259,12 +259,16 @@ export interface FinishRequest extends AttemptRef {
   readonly durationMs: number;
   readonly disturbed: boolean;
   readonly snapshot: string | null;
+  /** Workflow that hears of the trial's end; absent: none. */
+  readonly reportTo?: string;
+  /** Another attempt follows one that ends `infra_error`. Absent: none does. */
+  readonly another?: boolean;
 }
 
 /** The side effects of a trial. Implemented in `src/activities`, called by `src/workflows/trial.ts`. */
 export interface TrialActivities extends ModelActivities {
-  /** Idempotent: records that the attempt began. */
-  beginAttempt(request: AttemptRef): Promise<AttemptPlan>;
+  /** Idempotent: records that the attempt began. Of a trial that has its result, reports that. */
+  beginAttempt(request: AttemptRef & { readonly reportTo?: string }): Promise<AttemptPlan>;
   setPhase(request: AttemptRef & { readonly phase: TrialPhase }): Promise<void>;
   /** Idempotent by attempt. */
   provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;

@@ -8,16 +8,17 @@ import { type AttemptRef, FAILURE, type FinishRequest, type GradeResult } from '
 
 const MAX_WHY_LENGTH = 2_000;
 
-/** Ends an attempt in the store. From the store alone: the trial's environment may be what went wrong. */
-export async function finishAttempt(store: Store, request: FinishRequest, now: Date): Promise<TrialSummary> {
+/** Ends an attempt in the store. From the store alone: the trial's environment may be what went wrong. `settled`: no other attempt follows. */
+export async function finishAttempt(store: Store, request: FinishRequest, now: Date): Promise<{ readonly summary: TrialSummary; readonly settled: boolean }> {
   const trial = await store.trial(request.trial);
   if (!trial) throw ApplicationFailure.nonRetryable(`trial ${request.trial} is not in the store`, 'TrialMissing');
   const summary = {
     ...summaryOf((await gradedBefore(store, request)) ?? request, trial),
     ...(await modelsOf(store, request)),
   };
-  await store.finishAttempt(request.trial, request.attempt, summary, now.toISOString());
-  return summary;
+  const settled = summary.ending !== 'infra_error' || !request.another;
+  await store.finishAttempt(request.trial, request.attempt, summary, now.toISOString(), { settles: settled });
+  return { summary, settled };
 }
 
 /** What models used in an attempt, where any call was recorded. */

@@ -26,6 +26,8 @@ import { gradeInTime } from './grade-in-time.ts';
 import { toItsEnd, withinDeadline } from './deadline.ts';
 import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
+import { Reports } from './reports.ts';
+import { trialsEndedSignal } from '../workflows/batch-messages.ts';
 import type { ActivityServices } from './services.ts';
 import { type TrialContext, TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
@@ -54,12 +56,25 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     return { store, models: options.models, keeper, now: services.now, failpoint };
   };
 
+  const reports = new Reports((window, trials) => options.workflows.getHandle(window).signal(trialsEndedSignal, trials));
+  const report = async (window: string | undefined, trial: string): Promise<void> => {
+    if (window === undefined) return;
+    // A batch that hears nothing looks for itself; one that has ended need not know.
+    await reports
+      .report(window, trial)
+      .catch((error: unknown) => services.log.debug({ trial, window, err: error }, 'the end of a trial could not be reported'));
+  };
+
   return guard({
-    async beginAttempt({ trial, attempt }) {
+    async beginAttempt({ trial, attempt, reportTo }) {
       const row = await store.trial(trial);
       const done = row?.summary && row.summary.ending !== 'infra_error' && row.summary.ending !== 'cancelled' ? row.summary : null;
       // Nothing more can go wrong with it, such as an environment that has changed since.
-      if (done) return { ...NOTHING_TO_DO, done };
+      if (done) {
+        await store.settle([trial]);
+        await report(reportTo, trial);
+        return { ...NOTHING_TO_DO, done };
+      }
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
       if (row) await store.beginAttempt(trial, attempt, services.now().toISOString());
       const plan = planOf(await contexts.get(trial));
@@ -202,8 +217,10 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     },
 
     async finishAttempt(request) {
-      const summary = await finishAttempt(store, request, services.now());
+      const { summary, settled } = await finishAttempt(store, request, services.now());
       options.meters.attemptEnded(summary);
+      failpoint('finished_before_reported');
+      if (settled) await report(request.reportTo, request.trial);
       return summary;
     },
   });

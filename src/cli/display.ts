@@ -5,6 +5,7 @@ import type { WrittenReport } from '../report/report.ts';
 import { type Hint, hintsFor } from './hint.ts';
 import { columnsOf, type CommonFlags, type Host, note, paintFor, print, printJson } from './host.ts';
 import { LiveTable } from './live-table.ts';
+import { StandingLines } from './standing-lines.ts';
 import { headLine, trialLine } from './trial-line.ts';
 import { summaryLines } from './summary-lines.ts';
 
@@ -29,6 +30,7 @@ export function displayFor(host: Host, flags: CommonFlags): Display {
 /** One line per trial and last the summary on standard output; the rest on standard error. */
 function jsonDisplay(host: Host, hint: Hint): Display {
   const printed = new Set<string>();
+  const standing = new StandingLines();
   const show = (trial: TrialSummary): void => {
     if (printed.has(trial.trial)) return;
     printed.add(trial.trial);
@@ -39,6 +41,7 @@ function jsonDisplay(host: Host, hint: Hint): Display {
       if (event.type === 'batch') note(host, batchLine(event));
       if (event.type === 'approval') note(host, approvalLine(event, hint));
       if (event.type === 'outage') note(host, outageLine(event));
+      if (event.type === 'stands') for (const line of standing.lines(event, hint)) note(host, line);
       if (event.type === 'trial') show(event);
     },
     log: (line) => note(host, line),
@@ -53,6 +56,7 @@ function jsonDisplay(host: Host, hint: Hint): Display {
 
 function textDisplay(host: Host, hint: Hint, live: LiveTable | null): Display {
   const paint = paintFor(host.out);
+  const standing = new StandingLines();
   const permanent = (line: string): void => (live ? live.print(line) : print(host, line));
   return {
     event(event) {
@@ -66,6 +70,8 @@ function textDisplay(host: Host, hint: Hint, live: LiveTable | null): Display {
         permanent(paint('yellow', plainText(approvalLine(event, hint))));
       } else if (event.type === 'outage') {
         permanent(paint(event.outage ? 'yellow' : 'dim', plainText(outageLine(event))));
+      } else if (event.type === 'stands') {
+        for (const line of standing.lines(event, hint)) permanent(paint('yellow', plainText(line)));
       } else if (event.type === 'trial') {
         live?.finished(event.trial);
         permanent(trialLine(event, columnsOf(host.out), paint));

@@ -1,7 +1,7 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
-import type { AskedApproval, BatchRow, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
+import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { BatchProgress } from '../domain/progress.ts';
-import type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { BatchHold, BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Outage } from '../domain/outage.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { Case } from '../domain/case.ts';
@@ -52,6 +52,8 @@ export interface RunRequest {
 export type BatchEvent =
   | { readonly type: 'batch'; readonly batch: string; readonly suite: string; readonly trials: number; readonly done: number; readonly resumed: boolean }
   | { readonly type: 'phase'; readonly trial: string; readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }
+  /** How the batch stands, whenever that has changed; the first comes after `batch`. */
+  | BatchStands
   /** A call waits for the decision of people. */
   | { readonly type: 'approval'; readonly asked: AskedApproval }
   /** A service is away, and the batch waits for it; null: it is back. */
@@ -60,6 +62,29 @@ export type BatchEvent =
   | BatchProgress
   | TrialSummary
   | BatchSummary;
+
+export interface BatchStands {
+  readonly type: 'stands';
+  readonly batch: string;
+  readonly state: BatchState;
+  /** What somebody has asked of it: `paused` launches nothing until it is resumed, `cancelling` waits for what is in flight. */
+  readonly hold: BatchHold | null;
+  /** Trials that it may have in flight. */
+  readonly concurrency: number;
+}
+
+/** A batch that is watched. Get one with `follow`. */
+export interface FollowedBatch {
+  readonly id: string;
+  /**
+   * Begins with `batch`, ends after the summary, once the batch is finished, cancelled or interrupted. Trials that had ended before are counted in `batch` and not told again.
+   * May be read once.
+   */
+  events(): AsyncIterable<BatchEvent>;
+  result(): Promise<BatchSummary>;
+  /** Stops watching; the batch goes on. The events end, and `result()` is rejected with `ClosedError`. */
+  leave(): void;
+}
 
 /** A batch that runs. */
 export interface BatchHandle {
@@ -183,6 +208,8 @@ export interface ValidationReport {
 /** Everything that a command does. Get one with `connect()`. */
 export interface Trialbed extends AsyncDisposable {
   run(request: RunRequest): Promise<BatchHandle>;
+  /** Watches a batch, whoever runs it: everything is read from the store. @throws {NotFoundError} */
+  follow(batch: string): Promise<FollowedBatch>;
   /** Attaches to a batch's stored results. */
   results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
   batches(filter?: { readonly running?: boolean; readonly limit?: number }): Promise<readonly BatchRow[]>;

@@ -11,6 +11,7 @@ import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Tri
 import { decide } from './approvals.ts';
 import { BatchWorkers } from './batch-workers.ts';
 import { asTheyAre } from './driven.ts';
+import { follow } from './follow.ts';
 import { pin } from './pin.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
@@ -65,6 +66,20 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
         : (Date.now() - Date.parse(batch.createdAt)) / 1000;
       const worlds = { leased: await root.worlds.leased(`${id}-`) };
       return { batch, trials: await currentSummaries(store, id), summary: await summarise(store, batch, seconds, worlds) };
+    },
+    async follow(id) {
+      const batch = await store.batch(id);
+      if (!batch) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
+      const followed = follow({ store, batch, resumed: false, worlds: async () => ({ leased: await root.worlds.leased(`${id}-`) }) });
+      const leave = () => followed.leave();
+      closing.signal.addEventListener('abort', leave, { once: true });
+      void untilClosed(
+        followed
+          .result()
+          .catch(() => null)
+          .finally(() => closing.signal.removeEventListener('abort', leave)),
+      );
+      return followed;
     },
     async batches(filter = {}) {
       const rows = await asTheyAre(store, await store.batches({ ...(filter.limit === undefined ? {} : { limit: filter.limit }) }));
@@ -167,6 +182,7 @@ function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): 
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
+export { BatchBrokenError } from './launcher.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';

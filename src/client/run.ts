@@ -53,7 +53,8 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
   const batch = unfinished ?? (await root.store.batch(plan.id));
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
   return {
-    batch: { ...batch, options: { ...batch.options, concurrency: plan.options.concurrency } },
+    // Of a batch that goes on, what it was told meanwhile holds unless the request says otherwise.
+    batch: { ...batch, options: { ...batch.options, concurrency: request.concurrency === undefined ? batch.options.concurrency : plan.options.concurrency } },
     resumed: unfinished !== null,
     maxCost,
   };

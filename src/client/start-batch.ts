@@ -1,6 +1,7 @@
 import type { Money } from '../domain/model.ts';
 import type { BatchRow } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
+import type { BatchSettings } from '../workflows/batch-messages.ts';
 import type { BatchHandle } from './api.ts';
 import { launch } from './launcher.ts';
 
@@ -32,6 +33,7 @@ export function startBatch(
   broken: Promise<never>,
   taskQueue = root.config.taskQueue,
   maxCost: Money | null = null,
+  settings: Partial<BatchSettings> = {},
 ): BatchHandle {
   return launch({
     store: root.store,
@@ -41,6 +43,7 @@ export function startBatch(
     resumed,
     maxCost,
     broken,
+    settings,
     worlds: async () => ({ leased: await root.worlds.leased(`${batch.id}-`) }),
   });
 }

@@ -36,6 +36,15 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
   return { ...summary, gate: summaries.length < rows.length ? 'not_met' : judgeGate(summary) };
 }
 
+/** What the limit of a batch's costs has kept from being launched. */
+export async function stoppedBy(store: Store, id: string): Promise<Pick<BatchSummary, 'stopped'>> {
+  const limit = (await store.standing(id))?.maxCost ?? null;
+  if (limit === null) return {};
+  const amount = await store.spent(id, limit.currency);
+  const left = (await store.trials(id)).filter(({ phase, attempt }) => phase === 'waiting' && attempt === 0).length;
+  return amount >= limit.amount && left > 0 ? { stopped: { limit, spent: { amount, currency: limit.currency }, left } } : {};
+}
+
 /** In the manifest's order of first occurrence. A schedule of which no trial recorded its faults is not said to have never fired. */
 function scheduleSummaries(rows: readonly TrialRow[], summaries: readonly TrialSummary[]): readonly ScheduleSummary[] {
   return [...new Set(rows.map((row) => row.schedule))].map((schedule) => {

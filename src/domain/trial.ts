@@ -8,6 +8,9 @@ export function batchOf(trial: string): string {
   return trial.slice(0, Math.max(0, trial.lastIndexOf('-')));
 }
 
+/** What somebody has asked of a batch that runs: to launch nothing for now, or to end. */
+export type BatchHold = 'paused' | 'cancelling';
+
 /** One line of `run --json`, and a row of the store. */
 export interface TrialSummary {
   readonly type: 'trial';

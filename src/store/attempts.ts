@@ -85,9 +85,15 @@ export async function listAttempts(sql: Sql, trial: string): Promise<readonly At
 
 /**
  * Needs a transaction. The first end stands. An attempt that never came to begin (its first step failed) is recorded with its end.
- * Where there is no record to take the problem from, the summary's sentence stands for it.
+ * Where there is no record to take the problem from, the summary's sentence stands for it. `settles`: no other attempt follows.
  */
-export async function finishAttempt(sql: Sql, trial: string, attempt: number, summary: TrialSummary, endedAt: string): Promise<void> {
+export async function finishAttempt(
+  sql: Sql,
+  trial: string,
+  attempt: number,
+  summary: TrialSummary,
+  { endedAt, settles }: { readonly endedAt: string; readonly settles: boolean },
+): Promise<void> {
   await beginAttempt(sql, trial, attempt, endedAt);
   const problem = summary.ending === 'completed' || summary.why === null ? null : JSON.stringify({ code: summary.ending, message: summary.why });
   await sql.query(
@@ -95,7 +101,10 @@ export async function finishAttempt(sql: Sql, trial: string, attempt: number, su
      where trial = $1 and attempt = $2 and ended_at is null`,
     [trial, attempt, summary.ending, JSON.stringify(summary), endedAt, problem],
   );
-  await sql.query(`update trialbed.trials set phase = 'done' where id = $1 and attempt = $2`, [trial, attempt]);
+  await sql.query(
+    `update trialbed.trials set phase = 'done', settled = case when $3 then coalesce(settled, nextval('trialbed.settled_order')) end where id = $1 and attempt = $2`,
+    [trial, attempt, settles],
+  );
   await forgetLive(sql, trial, attempt);
 }
 

@@ -1,3 +1,5 @@
+import type { Money } from '../domain/model.ts';
+import type { BatchHold } from '../domain/trial.ts';
 import type { Sql } from './database.ts';
 import { sqlState } from './errors.ts';
 import { type BatchPlan, type BatchRow, type BatchState, StoreConflictError } from './store.ts';
@@ -78,7 +80,7 @@ export async function listBatches(
 /** A cancelled batch counts as finished: nobody asked for the rest of it. */
 export async function unfinishedBatch(sql: Sql, manifestHash: string): Promise<BatchRow | null> {
   const [row] = await sql.query<Row>(
-    `${SELECT} where b.manifest_hash = $1 and b.state in ('running', 'interrupted') order by b.created_at desc, b.id desc limit 1`,
+    `${SELECT} where b.manifest_hash = $1 and b.state in ('running', 'interrupted') and b.hold is distinct from 'cancelling' order by b.created_at desc, b.id desc limit 1`,
     [manifestHash],
   );
   return row === undefined ? null : batchOf(row);
@@ -87,7 +89,7 @@ export async function unfinishedBatch(sql: Sql, manifestHash: string): Promise<B
 /** @throws {StoreConflictError} when there is no such batch, or it has ended and should get another state. */
 export async function setBatchState(sql: Sql, id: string, state: BatchState, now: Date): Promise<void> {
   const changed = await sql.query(
-    `update trialbed.batches set state = $2, finished_at = case when $2 in ('finished', 'cancelled') then coalesce(finished_at, $3::timestamptz) end
+    `update trialbed.batches set state = $2, hold = case when $2 in ('running', 'interrupted') then hold end, finished_at = case when $2 in ('finished', 'cancelled') then coalesce(finished_at, $3::timestamptz) end
      where id = $1 and (state = $2 or state in ('running', 'interrupted')) returning id`,
     [id, state, now],
   );
@@ -103,6 +105,8 @@ interface Row {
   readonly suite_file: string;
   readonly manifest_hash: string;
   readonly state: BatchState;
+  readonly hold: BatchHold | null;
+  readonly max_cost: Money | null;
   readonly environment: BatchRow['environment'];
   readonly seed: string;
   readonly options: BatchRow['options'];
@@ -114,7 +118,7 @@ interface Row {
 }
 
 const SELECT = `
-  select b.id, b.suite, b.suite_file, b.manifest_hash, b.state, b.environment, b.seed, b.options, b.sources, b.created_at, b.finished_at,
+  select b.id, b.suite, b.suite_file, b.manifest_hash, b.state, b.hold, b.max_cost, b.environment, b.seed, b.options, b.sources, b.created_at, b.finished_at,
     (select count(*)::int from trialbed.trials t where t.batch = b.id) as trials,
     (select count(*)::int from trialbed.trials t where t.batch = b.id and t.phase = 'done') as done
   from trialbed.batches b`;
@@ -126,6 +130,8 @@ function batchOf(row: Row): BatchRow {
     suiteFile: row.suite_file,
     manifestHash: row.manifest_hash,
     state: row.state,
+    hold: row.hold,
+    maxCost: row.max_cost,
     environment: row.environment,
     seed: row.seed,
     options: row.options,

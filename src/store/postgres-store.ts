@@ -29,6 +29,18 @@ import {
   putGatewayToken,
   setOpenTurn,
 } from './gateway.ts';
+import {
+  claimTrials,
+  finishBatch,
+  releaseClaims,
+  reopenBatch,
+  setControl,
+  settle,
+  settledAfter,
+  settledAmong,
+  settledPlaces,
+  standingOf,
+} from './launching.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
@@ -69,6 +81,16 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     batches: (filter = {}) => listBatches(database, filter),
     unfinishedBatch: (manifestHash) => unfinishedBatch(database, manifestHash),
     setBatchState: (id, state) => setBatchState(database, id, state, now()),
+    reopenBatch: (id, options) => database.transaction((sql) => reopenBatch(sql, id, options)),
+    standing: (id) => standingOf(database, id),
+    setControl: (id, change) => setControl(database, id, change),
+    finishBatch: (id) => database.transaction((sql) => finishBatch(sql, id, now())),
+    releaseClaims: (id) => releaseClaims(database, id),
+    claimTrials: (id, request) => claimTrials(database, id, request),
+    settledAmong: (trials) => settledAmong(database, trials),
+    settle: (trials) => settle(database, trials),
+    settledPlaces: (id) => settledPlaces(database, id),
+    settledAfter: (id, after, known) => settledAfter(database, id, after, known),
     drive: (id) => markDriven(options.url, id),
     driven: (ids) => drivenBatches(database, ids),
 
@@ -102,7 +124,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     attempts: (trial) => listAttempts(database, trial),
     addVerdict: (trial, attempt, verdict) => database.transaction((sql) => addVerdict(sql, trial, attempt, verdict, now())),
     verdicts: (trial) => listVerdicts(database, trial),
-    finishAttempt: (trial, attempt, summary, endedAt) => database.transaction((sql) => finishAttempt(sql, trial, attempt, summary, endedAt)),
+    finishAttempt: (trial, attempt, summary, endedAt, { settles = true } = {}) =>
+      database.transaction((sql) => finishAttempt(sql, trial, attempt, summary, { endedAt, settles })),
 
     putGatewayToken: (token) => putGatewayToken(database, token),
     gatewayToken: (name) => findGatewayToken(database, name),

@@ -5,13 +5,14 @@ import type { Effect } from '../domain/effect.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { ChatMessage } from '../domain/chat.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { ModelCall } from '../domain/model.ts';
+import type { ModelCall, Money } from '../domain/model.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
-import type { TrialGroup } from '../domain/progress.ts';
-import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { BatchHold, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
+import type { BatchStanding } from './launching.ts';
 import type { StoredRunning } from './progress.ts';
+import type { TrialGroup } from '../domain/progress.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
 export interface CaseDocument {
@@ -83,6 +84,9 @@ export interface BatchRow {
   readonly suiteFile: string;
   readonly manifestHash: string;
   readonly state: BatchState;
+  readonly hold: BatchHold | null;
+  /** Nothing is launched once models have cost so much; null: no limit. */
+  readonly maxCost: Money | null;
   readonly environment: BatchPlan['environment'];
   readonly seed: string;
   readonly options: BatchOptions;
@@ -98,6 +102,16 @@ export interface TrialRow extends TrialPlan {
   readonly phase: TrialPhase;
   readonly attempt: number;
   readonly summary: TrialSummary | null;
+}
+
+/** A trial that a batch may launch. Its summary is not read. */
+export type LaunchableTrial = Omit<TrialRow, 'summary'>;
+
+/** A trial of which nothing more is to come. */
+export interface SettledTrial {
+  /** In the order in which trials settled, over all batches. */
+  readonly place: number;
+  readonly trial: TrialRow;
 }
 
 /** One attempt of a trial as it was recorded. Kept for ever; one attempt of a trial counts. */
@@ -180,6 +194,28 @@ export interface Store extends AsyncDisposable {
   /** The newest batch that is not finished and has this manifest. */
   unfinishedBatch(manifestHash: string): Promise<BatchRow | null>;
   setBatchState(id: string, state: BatchState): Promise<void>;
+  /** The batch runs, and what a trouble of the harness or a cancellation ended is to be run again. @throws {StoreConflictError} when it has ended. */
+  reopenBatch(id: string, options: { readonly concurrency: number; readonly maxCost: Money | null }): Promise<void>;
+  /** What decides whether a batch may launch; cheaper than {@link batch}. */
+  standing(id: string): Promise<BatchStanding | null>;
+  setControl(id: string, change: { readonly hold?: BatchHold | null; readonly concurrency?: number }): Promise<void>;
+  /** Ends a batch of which every trial is settled. `false`: one is not. */
+  finishBatch(id: string): Promise<boolean>;
+  /** Gives up who has launched what, for a workflow that begins without knowing it. */
+  releaseClaims(id: string): Promise<void>;
+  /** The next trials of the manifest that nobody has launched, now launched by `claimant`; those that it claimed and does not know of come again. `begun`: only those with an attempt. */
+  claimTrials(
+    id: string,
+    request: { readonly claimant: string; readonly known: readonly string[]; readonly limit: number; readonly begun: boolean },
+  ): Promise<readonly LaunchableTrial[]>;
+  /** Those of the trials of which nothing more is to come. */
+  settledAmong(trials: readonly string[]): Promise<readonly string[]>;
+  /** Nothing more is to come of them. */
+  settle(trials: readonly string[]): Promise<void>;
+  /** Places of a batch's trials in the order of settling. */
+  settledPlaces(id: string): Promise<readonly number[]>;
+  /** In order of settling. A place may be taken before a lower one is seen, so a reader asks again from some way back, without those that it knows. */
+  settledAfter(id: string, after: number, known: readonly number[]): Promise<readonly SettledTrial[]>;
   /** Marks the batch as driven by this process until it is disposed, or the process ends in whatever way. */
   drive(id: string): Promise<AsyncDisposable>;
   /** Those of the batches that some process drives now. */
@@ -227,8 +263,8 @@ export interface Store extends AsyncDisposable {
   /** Adds a verdict and makes it the current one; older ones stay. Equal (attempt, grader version, case hash) replaces nothing and adds nothing. */
   addVerdict(trial: string, attempt: number, verdict: Verdict): Promise<void>;
   verdicts(trial: string): Promise<readonly StoredVerdict[]>;
-  /** Ends an attempt: ending, summary, snapshot. The attempt with the highest number counts. */
-  finishAttempt(trial: string, attempt: number, summary: TrialSummary, endedAt: string): Promise<void>;
+  /** Ends an attempt: ending, summary, snapshot. The attempt with the highest number counts. `settles` (default true): no other attempt follows. */
+  finishAttempt(trial: string, attempt: number, summary: TrialSummary, endedAt: string, options?: { readonly settles?: boolean }): Promise<void>;
 
   /** A new token of the same agent replaces the one before. */
   putGatewayToken(token: GatewayToken): Promise<void>;

@@ -5,13 +5,13 @@ import { StoreConflictError, type TrialRow } from './store.ts';
 /** In the manifest's order. `underWay`: only those that have begun and are not done. */
 export async function listTrials(sql: Sql, batch: string, filter: { readonly underWay?: boolean } = {}): Promise<readonly TrialRow[]> {
   const where = filter.underWay ? `t.batch = $1 and t.phase not in ('waiting', 'done')` : 't.batch = $1';
-  const rows = await sql.query<Row>(`${SELECT} where ${where} order by t.ordinal`, [batch]);
+  const rows = await sql.query<TrialColumns>(`${SELECT} where ${where} order by t.ordinal`, [batch]);
   return rows.map(trialOf);
 }
 
 /** Of each combination of a suite, in any batch, the one whose verdict or trouble is the newest. A trial that was cancelled says nothing. */
 export async function newestTrials(sql: Sql, suite: string): Promise<readonly TrialRow[]> {
-  const rows = await sql.query<Row>(
+  const rows = await sql.query<TrialColumns>(
     `select distinct on (t.case_id, t.schedule, t.agent_name, t.repetition) ${COLUMNS}
      from trialbed.batches b join trialbed.trials t on t.batch = b.id join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt
      where b.suite = $1 and a.summary is not null and a.ending <> 'cancelled'
@@ -30,7 +30,7 @@ export async function findTrial(sql: Sql, idOrPrefix: string): Promise<TrialRow 
   if (idOrPrefix === '' || idOrPrefix.includes('\0')) return null;
   const pattern = `${idOrPrefix.replaceAll(/[\\%_]/g, '\\$&')}%`;
   // The id itself sorts before every longer one.
-  const rows = await sql.query<Row>(`${SELECT} where t.id like $1 order by t.id limit 4`, [pattern]);
+  const rows = await sql.query<TrialColumns>(`${SELECT} where t.id like $1 order by t.id limit 4`, [pattern]);
   const [first] = rows;
   if (first === undefined) return null;
   if (first.id === idOrPrefix || rows.length === 1) return trialOf(first);
@@ -43,7 +43,8 @@ export async function setPhase(sql: Sql, trial: string, attempt: number, phase: 
   await sql.query(`update trialbed.trials set phase = $3 where id = $1 and attempt = $2 and phase <> 'done'`, [trial, attempt, phase]);
 }
 
-interface Row {
+/** A row as it is selected by {@link trialColumns}, with the summary of the attempt that counts. */
+export interface TrialColumns {
   readonly id: string;
   readonly batch: string;
   readonly case_id: string;
@@ -58,13 +59,20 @@ interface Row {
   readonly summary: TrialSummary | null;
 }
 
-const COLUMNS = 't.id, t.batch, t.case_id, t.case_hash, t.agent_name, t.agent_hash, t.schedule, t.schedule_hash, t.repetition, t.phase, t.attempt, a.summary';
+const NAMES = ['id', 'batch', 'case_id', 'case_hash', 'agent_name', 'agent_hash', 'schedule', 'schedule_hash', 'repetition', 'phase', 'attempt'];
+
+/** Columns of a trial, of the table with this alias. */
+export function trialColumns(alias: string): string {
+  return NAMES.map((name) => `${alias}.${name}`).join(', ');
+}
+
+const COLUMNS = `${trialColumns('t')}, a.summary`;
 
 const SELECT = `
   select ${COLUMNS}
   from trialbed.trials t left join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt`;
 
-function trialOf(row: Row): TrialRow {
+export function trialOf(row: TrialColumns): TrialRow {
   return {
     id: row.id,
     batch: row.batch,

@@ -31,6 +31,8 @@ export const FAILPOINTS = {
   recorded_before_verdict: 'the record stands without a verdict',
   world_reset_before_free: 'the world is as its seed again, and still leased',
   world_dropped_before_forgotten: 'the world is gone, the registry still has it',
+  finished_before_reported: 'the trial has its result, its batch does not know',
+  trials_started_before_noted: 'a batch has started trials and lost the list',
   released_before_finished: 'the release is done, its completion lost',
 } as const;
 

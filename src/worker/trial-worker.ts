@@ -1,5 +1,6 @@
 import { Runtime, Worker } from '@temporalio/worker';
 import type { ActivityServices } from '../activities/services.ts';
+import { createBatchActivities } from '../activities/batch-activities.ts';
 import { createTrialActivities } from '../activities/trial-activities.ts';
 import { startInbox } from '../environments/inbox/inbox.ts';
 import { startTickets } from '../environments/tickets/service.ts';
@@ -96,7 +97,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
         taskQueue,
         workflowBundle: await loadBundle(config.home),
         sinks: traces.sinks,
-        activities,
+        activities: { ...activities, ...createBatchActivities(services, temporal.workflow) },
         maxConcurrentLocalActivityExecutions: config.worker.activities,
         // Smaller than what is in flight, the cache costs a factor of four.
         maxCachedWorkflows: config.worker.cachedWorkflows,

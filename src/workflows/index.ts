@@ -1,1 +1,3 @@
+export { batch } from './batch.ts';
+export { batchWindow } from './batch-window.ts';
 export { trial } from './trial.ts';

@@ -134,4 +134,6 @@ export interface TrialInput {
   readonly firstAttempt: number;
   /** Attempts that may follow one that ended `infra_error`. */
   readonly retries: number;
+  /** Workflow that hears of the trial's end. Absent: nobody waits for it, as for trials of earlier versions. */
+  readonly reportTo?: string;
 }

@@ -70,7 +70,7 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   run.decisions.listen();
   for (let attempt = input.firstAttempt; ; attempt++) {
     const summary = await run.attempt(attempt);
-    const another = summary.ending === 'infra_error' && attempt - input.firstAttempt < input.retries && !run.hopeless;
+    const another = summary.ending === 'infra_error' && run.mayFollow(attempt);
     if (another && run.fitsAnother) continue;
     if (another) {
       await condition(allHandlersFinished, DRAIN_MS);
@@ -135,6 +135,16 @@ class TrialRun {
     return this.updates + this.budget <= MAX_UPDATES;
   }
 
+  /** Whether another attempt follows this one if it ends `infra_error`. */
+  mayFollow(attempt: number): boolean {
+    return attempt - this.input.firstAttempt < this.input.retries && !this.hopeless;
+  }
+
+  /** Reported by the activity that records the end: the trial's own history has nothing of it. */
+  private get reportTo(): Pick<TrialInput, 'reportTo'> {
+    return this.input.reportTo === undefined ? {} : { reportTo: this.input.reportTo };
+  }
+
   status() {
     const waiting = this.decisions.waiting.map(({ id, tool }) => `${id} ${tool}`);
     return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [], waiting };
@@ -174,7 +184,7 @@ class TrialRun {
     let at: WorldAttempt | null = null;
     let plan: AttemptPlan | null = null;
     try {
-      plan = await short.beginAttempt(ref);
+      plan = await short.beginAttempt({ ...ref, ...this.reportTo });
       if (plan.done) return plan.done;
       this.budget = plan.budget.calls * (plan.approver?.by === 'people' ? 2 : 1) + plan.budget.turns;
       if (plan.traced) this.trace = new AttemptTrace({ ...this.input, attempt }, startedAt);
@@ -239,6 +249,8 @@ class TrialRun {
         durationMs: Date.now() - startedAt,
         disturbed: door?.disturbed ?? false,
         snapshot,
+        another: this.mayFollow(attempt),
+        ...this.reportTo,
       });
       this.trace?.end(summary, door?.notes ?? []);
       this.phase = 'done';

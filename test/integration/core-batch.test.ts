@@ -34,22 +34,18 @@ it('a batch that ends by an error starts no more trials', async () => {
   const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => {});
   const handle = await run(root, { ...(await suites.write(idle)), trials: 4, concurrency: 1, keep: 'never' }, broken);
-  const [first, ...others] = await root.store.trials(handle.id);
+  const workflow = root.temporal.workflow.getHandle(handle.id);
   await until(async () =>
-    root.temporal.workflow
-      .getHandle(first?.id ?? '')
-      .describe()
-      .then(
-        () => true,
-        () => false,
-      ),
+    workflow.describe().then(
+      () => true,
+      () => false,
+    ),
   );
   reject(new Error('the worker ended'));
   await expect(handle.result()).rejects.toThrow('the worker ended');
   await using _worker = await startTrialWorker(root);
-  await root.temporal.workflow.getHandle(first?.id ?? '').result();
-  await sleep(1_000);
-  for (const { id } of others) await expect(root.temporal.workflow.getHandle(id).describe()).rejects.toThrow('not found');
+  expect(await workflow.result()).toBe('interrupted');
+  for (const { id } of await root.store.trials(handle.id)) await expect(root.temporal.workflow.getHandle(id).describe()).rejects.toThrow('not found');
 });
 
 describe('with a worker', () => {

@@ -50,6 +50,7 @@ export class TestHost implements Host {
     };
     return {
       run: missing,
+      follow: missing,
       results: missing,
       batches: missing,
       trials: missing,

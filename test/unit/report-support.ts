@@ -67,6 +67,8 @@ export function reportData(trials: readonly ReportTrial[], over: Partial<ReportD
       suiteFile: '/suites/support-desk/suite.yaml',
       manifestHash: 'm'.repeat(64),
       state: 'finished',
+      hold: null,
+      maxCost: null,
       environment: { name: 'support-desk', version: '1.0.0', file: '/packs/support-desk/pack.ts', options: {}, generation: 'g'.repeat(64) },
       seed: 's1',
       options: { isolation: 'schema', keep: 'failed', concurrency: 8, retries: 2 },
