@@ -43,7 +43,7 @@ export async function answerUser(
   const before = messages.filter((message) => message.from === 'agent' || message.turn < turn);
   const asked = operation !== null && before.some((message) => message.operation === operation);
   const question: readonly Message[] =
-    operation === null || asked ? [] : [{ turn: turn - 1, from: 'agent', text: await questionOf(ledger, operation), operation }];
+    operation === null || asked ? [] : [{ turn: turn - 1, from: 'agent', ...(await questionOf(ledger, operation)), operation }];
   for (const message of question) await store.addMessage(trial, attempt, message);
   const settle = async (end: { readonly state: 'committed' | 'failed'; readonly result?: JsonObject; readonly problem?: OperationProblem }) => {
     if (operation !== null) await ledger.settle(operation, 1, { ...end, durationMs: performance.now() - startedAt });
@@ -98,8 +98,9 @@ async function withFirst(store: Conversation, { turns }: Case, { trial, attempt 
   return store.messages(trial, attempt);
 }
 
-async function questionOf(ledger: World['ledger'], operation: string): Promise<string> {
-  const args = (await ledger.read(operation))?.args ?? null;
-  const question = isObject(args) ? args['question'] : null;
-  return typeof question === 'string' ? question : '';
+/** What is asked, and by whom of a team. */
+async function questionOf(ledger: World['ledger'], operation: string): Promise<Pick<Message, 'text' | 'actor'>> {
+  const row = await ledger.read(operation);
+  const question = isObject(row?.args) ? row.args['question'] : null;
+  return { text: typeof question === 'string' ? question : '', ...(row?.actor !== undefined && { actor: row.actor }) };
 }

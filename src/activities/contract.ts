@@ -5,6 +5,7 @@ import type { EndState, OperationProblem, ToldState, ToolEffect } from '../domai
 import type { RuntimeWords } from '../domain/runtime.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Judgement } from '../domain/verdict.ts';
+import type { ModelBudget, ModelSpending } from '../domain/model-budget.ts';
 import type { WorldRef } from '../environments/world.ts';
 import type { ModelActivities, ModelPlan } from './model-contract.ts';
 
@@ -26,6 +27,8 @@ export interface AttemptPlan {
   readonly agent: 'script' | 'module' | 'command' | 'http' | 'model' | 'team';
   /** Of a team: the member to whom the user speaks first. */
   readonly start?: string;
+  /** Of a team: members that the workflow itself plays. Others have code of their own. */
+  readonly members?: { readonly [member: string]: MemberPlan };
   readonly tools: { readonly [name: string]: ToolPlan };
   readonly budget: { readonly calls: number; readonly wallMs: number; readonly turns: number };
   readonly keep: 'never' | 'failed' | 'always';
@@ -39,11 +42,17 @@ export interface AttemptPlan {
   readonly user?: SimulatedUser['user'];
   /** Who decides what needs an approval. Absent: nothing does. */
   readonly approver?: ApproverPlan;
-  /** Of an agent of kind `model`. */
+  /** Of an agent of kind `model`; of a team in which one is: with the limits that all members share. */
   readonly model?: ModelPlan;
   /** The workflow tells of its parts as they end. Absent: nobody listens. */
   readonly traced?: true;
 }
+
+/** A member of a team that the workflow itself plays. */
+export type MemberPlan =
+  | { readonly kind: 'script' }
+  /** `own`: its limits beside those of the trial, which all members share. */
+  | { readonly kind: 'model'; readonly own: ModelBudget };
 
 /** `case`: the case's approver, by the world's clock. `people`: whoever answers, in real time. */
 export type ApproverPlan =
@@ -106,6 +115,8 @@ export interface CallRef {
   readonly contracts?: readonly number[];
   /** Absent: it needs no approval. */
   readonly approval?: ApprovalNeed;
+  /** Of a hand-over: to whom. */
+  readonly handsTo?: string;
 }
 
 /** What the edge hands to the agent; a committed result is read from the ledger. */
@@ -208,6 +219,8 @@ export interface ConversationEnd {
   readonly beyondBudget?: number;
   /** What a member of a team has used of its own time, real milliseconds. Absent where the agent is no team. */
   readonly usedMs?: number;
+  /** What the models of all members have used so far. Absent where it is not known here, or the agent is no team. */
+  readonly spent?: ModelSpending;
   /** A member has given the conversation to another: the trial goes on with that one. */
   readonly handOver?: HandedOver & { readonly heard: number };
 }
@@ -273,7 +286,7 @@ export interface TrialActivities extends ModelActivities {
   /** Idempotent by attempt. */
   provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;
   /** Plays one step of a script, up to the proposal of a call. Idempotent by cursor. */
-  advanceScript(request: WorldAttempt & { readonly cursor: ScriptCursor }): Promise<ScriptMove>;
+  advanceScript(request: WorldAttempt & { readonly cursor: ScriptCursor; readonly part?: MemberPart }): Promise<ScriptMove>;
   /** Lets a scripted user hear and answer; a model is asked by `ModelActivities`. Idempotent by turn. */
   answerUser(request: UserRequest): Promise<UserMove>;
   /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */

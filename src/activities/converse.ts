@@ -18,7 +18,7 @@ import { headersOf } from './http-agent/headers.ts';
 import { httpTurns } from './http-agent/turns.ts';
 import { instructionsOf } from './instructions.ts';
 import { Part } from './member-part.ts';
-import { modelAccount } from './model-account.ts';
+import { modelAccount, modelSpending } from './model-account.ts';
 import { modelVariables } from './model-variables.ts';
 import { runModuleAgent } from './module-agent/host.ts';
 import type { OpenTurn } from '../store/store.ts';
@@ -133,7 +133,7 @@ export async function converse(
 
   try {
     const end = await run();
-    return part?.ends(end) ?? withoutUse(end);
+    return part ? { ...part.ends(end), spent: await modelSpending(services.store, at) } : withoutUse(end);
   } catch (error) {
     if (error instanceof ConversationOver) return error.end;
     const failure = cancellationSignal().aborted ? interruption(cancellationSignal()) : error;

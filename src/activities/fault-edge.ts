@@ -46,10 +46,12 @@ function plain(environment: Environment, proposal: Proposal): CheckedCall {
   return { proposal, call: { ...callRefOf(proposal), ...aboutOf(environment, proposal) } };
 }
 
-/** Of a look-up, which operation it asks for: the workflow alone knows whether that one has ended. */
-function aboutOf({ tools }: Environment, { tool, args, refusal }: Proposal): Pick<CallRef, 'about'> {
-  const asks = refusal === null && tools.find(({ name }) => name === tool)?.builtin === 'lookup' && isObject(args) ? args['operation'] : undefined;
-  return typeof asks === 'string' ? { about: asks } : {};
+/** Of a look-up, which operation it asks for: the workflow alone knows whether that one has ended. Of a hand-over, to whom. */
+function aboutOf({ tools }: Environment, { tool, args, refusal }: Proposal): Pick<CallRef, 'about' | 'handsTo'> {
+  const builtin = refusal === null && isObject(args) ? tools.find(({ name }) => name === tool)?.builtin : undefined;
+  const { operation, to } = isObject(args) ? args : {};
+  if (builtin === 'lookup' && typeof operation === 'string') return { about: operation };
+  return builtin === 'hand_over' && typeof to === 'string' ? { handsTo: to } : {};
 }
 
 /**

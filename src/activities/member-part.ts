@@ -60,6 +60,11 @@ export class Part {
     };
   }
 
+  /** The text with which it was handed the conversation, and by whom; null: the user speaks to it first. */
+  get handedWith(): { readonly from: string; readonly text: string } | null {
+    return this.opening;
+  }
+
   /** Tools that the case and its own context permit; the hand-over to those whom it may hand over to. */
   tools({ environment, kase }: Pick<TrialContext, 'environment' | 'kase'>): readonly ToolSchema[] {
     const own = new Set(permittedTools(environment, this.permission).map(({ name }) => name));

@@ -1,5 +1,5 @@
 import type { ModelRoute } from '../domain/model.ts';
-import { narrowest } from '../domain/model-budget.ts';
+import { type ModelSpending, narrowest, NOTHING_SPENT, spend } from '../domain/model-budget.ts';
 import { ModelAccount } from '../gateway/models/account.ts';
 import type { AttemptRef } from './contract.ts';
 import type { ActivityServices } from './services.ts';
@@ -34,4 +34,10 @@ export async function modelAccount(
     before: { calls: calls.filter(({ who }) => who === 'agent'), messages: messages.filter(({ who }) => who === 'agent').length },
     record: (call, messages) => store.addModelCall(trial, attempt, call, messages),
   });
+}
+
+/** What the models of an attempt's agents have used so far, of all members of a team together. */
+export async function modelSpending(store: Pick<ActivityServices['store'], 'modelCalls'>, { trial, attempt }: AttemptRef): Promise<ModelSpending> {
+  const calls = await store.modelCalls(trial, attempt);
+  return calls.filter(({ who }) => who === 'agent').reduce((sum, { usage, price }) => spend(sum, usage, price), NOTHING_SPENT);
 }

@@ -1,7 +1,7 @@
 import type { ModelBudget } from '../domain/model-budget.ts';
 import type { ModelUsage, Money } from '../domain/model.ts';
 import type { OperationProblem } from '../domain/operation.ts';
-import type { CallOutcome, CallRef, UserMove, UserRequest, WorldAttempt } from './contract.ts';
+import type { CallOutcome, CallRef, MemberPart, UserMove, UserRequest, WorldAttempt } from './contract.ts';
 
 /** What the workflow has to know of an agent that is a model. */
 export interface ModelPlan {
@@ -16,8 +16,8 @@ export interface ModelStep extends WorldAttempt {
   readonly step: number;
   /** Number of the user's message that is being answered, from 1. */
   readonly turn: number;
-  /** The message is new: it comes before the call. */
-  readonly opens: boolean;
+  /** The message is new: it comes before the call. `hand_over`: a member of a team gets the conversation, with what was said since it had it. */
+  readonly opens: boolean | 'hand_over';
   /** Place of the next message in the conversation, from 1. */
   readonly seq: number;
   /** Outcomes of the calls of the message before, in its order. */
@@ -28,6 +28,10 @@ export interface ModelStep extends WorldAttempt {
   readonly callsLeft: number;
   /** The agent's own time that is left, milliseconds. */
   readonly limitMs: number;
+  /** Of a team: whose part it is. Absent: the agent is no team. */
+  readonly part?: MemberPart;
+  /** Of a team: messages between user and agents that the member has been shown. */
+  readonly shown?: number;
 }
 
 export type ModelMove =
@@ -40,6 +44,8 @@ export type ModelMove =
       readonly usage: ModelUsage | null;
       readonly price: Money | null;
       readonly latencyMs: number;
+      /** Of a team: messages between user and agents so far. */
+      readonly shown?: number;
     }
   /** The agent's own time was over before the reply was there. */
   | { readonly kind: 'out_of_time' }

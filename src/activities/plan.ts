@@ -8,7 +8,7 @@ import { SERVER_CALL_MS } from '../environments/tool-server.ts';
 import { type AttemptPlan, type ApproverPlan, APPROVAL_VOID, type PlannedRule, type ToolPlan } from './contract.ts';
 import { SERVICE_FAILURES } from './failures.ts';
 import { timesOut } from './inject.ts';
-import { modelPlanOf } from './model-agent/model-plan.ts';
+import { modelPlanOf, teamPlanOf } from './model-agent/model-plan.ts';
 import type { TrialContext } from './trial-context.ts';
 
 const DEFAULT_TOOL_TIMEOUT_MS = 60_000;
@@ -42,8 +42,8 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
   return {
     done: null,
     agent: kindOf(agent),
-    ...(agent.kind === 'team' && { start: agent.start }),
     ...(agent.kind === 'model' && { model: modelPlanOf(kase, agent) }),
+    ...(agent.kind === 'team' && teamPlanOf(kase, agent)),
     tools,
     budget: kase.budget,
     keep: batch.options.keep,

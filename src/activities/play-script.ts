@@ -8,6 +8,7 @@ import { namesIn, resolveArguments, ScriptError, type StepResults } from '../sui
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { checkCallUnder } from './fault-edge.ts';
 import type { ScriptCursor, ScriptMove } from './contract.ts';
+import type { Part } from './member-part.ts';
 
 export interface ScriptStage {
   readonly world: World;
@@ -16,32 +17,35 @@ export interface ScriptStage {
   /** Rules of the trial's fault schedule. */
   readonly rules: readonly DrawnRule[];
   readonly solution: Solution;
+  /** Of a team: whose part it is. Absent or null: the agent is no team. */
+  readonly part?: Part | null;
   /** Stores a message of the conversation; the same turn and sender twice is one message. */
   readonly say: (message: Message) => Promise<void>;
 }
 
 /** Plays one step: proposes a call, says something, or gives the answer and ends. The same cursor gives the same move. */
 export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promise<ScriptMove> {
-  const { kase, solution, world } = stage;
-  if (cursor.step === 0) await stage.say({ turn: 1, from: 'user', text: kase.turns[0] ?? '' });
+  const { kase, solution, world, part = null } = stage;
+  const by = part === null ? {} : { actor: part.member.name };
+  if (cursor.step === 0 && !part?.handedWith) await stage.say({ turn: 1, from: 'user', text: kase.turns[0] ?? '' });
   const step = solution.steps[cursor.step];
   try {
     const results = await resultsOf(world, solution, cursor, step ?? [solution.answer, solution.data ?? null]);
     if (!step) {
       const text = String(resolveArguments(solution.answer, results));
       const data = solution.data ? (resolveArguments(solution.data, results) as JsonObject) : null;
-      await stage.say({ turn: cursor.turn, from: 'agent', text, data });
+      await stage.say({ turn: cursor.turn, from: 'agent', text, data, ...by });
       return { kind: 'end', problem: null };
     }
     if ('say' in step) {
-      await stage.say({ turn: cursor.turn, from: 'agent', text: String(resolveArguments(step.say, results)) });
+      await stage.say({ turn: cursor.turn, from: 'agent', text: String(resolveArguments(step.say, results)), ...by });
       const next = kase.turns[cursor.turn];
       if (next !== undefined) await stage.say({ turn: cursor.turn + 1, from: 'user', text: next });
       return { kind: 'say', cursor: { ...cursor, step: cursor.step + 1, turn: cursor.turn + 1 } };
     }
     const id = `op-${cursor.calls + 1}`;
     const args = resolveArguments(step.with ?? {}, results);
-    const made = { id, tool: step.call, args, idempotencyKey: step.key ?? null };
+    const made = { id, tool: step.call, args, idempotencyKey: step.key ?? null, ...(part && { actor: part.actor }) };
     const { proposal, call } = checkCallUnder(stage.rules, stage.environment.environment, kase.permission, made);
     await world.ledger.propose(proposal);
     return { kind: 'call', call, cursor: { ...cursor, step: cursor.step + 1, calls: cursor.calls + 1 } };
@@ -55,8 +59,10 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
 async function resultsOf(world: World, solution: Solution, cursor: ScriptCursor, reader: Json | ScriptStep): Promise<StepResults> {
   const wanted = namesIn(reader);
   const operations = new Map<string, string>();
-  let calls = 0;
-  for (const step of solution.steps.slice(0, cursor.step)) {
+  const done = solution.steps.slice(0, cursor.step);
+  // Other members of a team have made calls before.
+  let calls = cursor.calls - done.filter((step) => 'call' in step).length;
+  for (const step of done) {
     if ('say' in step) continue;
     const id = `op-${++calls}`;
     if (step.as !== undefined && wanted.has(step.as)) operations.set(step.as, cursor.replays[id] ?? id);

@@ -1,7 +1,7 @@
 import type { Solution } from '../domain/case.ts';
 import type { TrialContext } from './trial-context.ts';
 
-/** What a scripted agent plays in this trial. @throws {Error} for an agent with code of its own, which plays nothing. */
+/** What a scripted agent, or a member of a team, plays in this trial. @throws {Error} for an agent with code of its own, which plays nothing. */
 export function solutionOf({ agent, kase }: Pick<TrialContext, 'agent' | 'kase'>): Solution {
   switch (agent.kind) {
     case 'reference':

@@ -1,4 +1,4 @@
-import { type AgentSpec, memberPermission } from '../domain/agent.ts';
+import { type AgentSpec, memberPermission, partsOf } from '../domain/agent.ts';
 import type { PermissionContext } from '../domain/case.ts';
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
 import type { TrialSummary } from '../domain/trial.ts';
@@ -16,6 +16,7 @@ import { interruption, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, modelsOf, snapshotId } from './finish-attempt.ts';
 import type { CallModelServices } from './model-agent/ask-model.ts';
 import { callModel } from './model-agent/call-model.ts';
+import { Part } from './member-part.ts';
 import { modelUser } from './model-user.ts';
 import { hitCall, operate } from './operate.ts';
 import { changeAtStart, recordTimeout } from './inject.ts';
@@ -108,11 +109,14 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       return world;
     },
 
-    async advanceScript({ trial, attempt, world: ref, cursor }) {
+    async advanceScript({ trial, attempt, world: ref, cursor, part: request }) {
       const context = await contexts.get(trial);
       const world = await worlds.open(ref);
       const say = (message: Parameters<typeof store.addMessage>[2]) => store.addMessage(trial, attempt, message);
-      return playStep({ world, environment: context.environment, kase: context.kase, rules: context.rules, solution: solutionOf(context), say }, cursor);
+      const part = request ? await Part.begin(context, world, request) : null;
+      const { environment, kase, rules } = context;
+      const solution = solutionOf({ kase, agent: part?.member.agent ?? context.agent });
+      return playStep({ world, environment, kase, rules, solution, part, say }, cursor);
     },
 
     async answerUser(request) {
@@ -127,9 +131,11 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async callModel(step) {
       const context = await contexts.get(step.trial);
-      const { agent } = context;
+      const world = await worlds.open(step.world);
+      const part = step.part ? await Part.begin(context, world, step.part) : null;
+      const agent = part?.member.agent ?? context.agent;
       if (agent.kind !== 'model') throw new Error(`agent ${agent.name} is no model`);
-      return callModel(modelServices(context, agent.route), context, agent, await worlds.open(step.world), step);
+      return callModel(modelServices(context, agent.route), context, { agent, part }, world, step);
     },
 
     async askUserModel(request) {
@@ -246,7 +252,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
     : null;
   const stored = await store.record(trial, attempt);
   const schedule = { name: context.trial.schedule, rules: context.rules };
-  const access = 'access' in context.agent ? (context.agent.access ?? []) : [];
+  const access = [...new Set(partsOf(context.agent).flatMap((agent) => ('access' in agent ? (agent.access ?? []) : [])))];
   const [messages, approvals] = await Promise.all([store.messages(trial, attempt), store.approvals(trial, attempt)]);
   const record = stored ?? (await buildRecord(world, environment.environment, { request, messages, approvals, access, referenceEffects: reference, schedule }));
   if (!stored) await store.putRecord(trial, attempt, { ...record, ...(await modelsOf(store, request)) });

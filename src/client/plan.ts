@@ -82,7 +82,7 @@ async function sourcesOf({ suite, environment, trials }: PlanRequest): Promise<B
   ]);
   for (const { agent } of trials) {
     for (const spec of partsOf(agent.spec)) {
-      const file = spec.kind === 'module' ? spec.file : spec.kind === 'command' ? spec.folder : spec === agent.spec ? sourceOfAgent(agent)?.file : undefined;
+      const file = spec.kind === 'module' ? spec.file : spec.kind === 'command' ? spec.folder : sourceOfAgent({ spec })?.file;
       if (file !== undefined) files.set(`agent ${spec.name}`, file);
     }
   }

@@ -94,8 +94,10 @@ export interface TeamMember {
   readonly handsTo: readonly string[];
 }
 
-/** Kinds of agents that can be members: those that act from outside of the workflow. */
-export type MemberSpec = Extract<AgentSpec, { readonly kind: 'module' | 'command' | 'http' }>;
+/** Kinds of agents that can be members. */
+export const MEMBER_KINDS = ['model', 'module', 'command', 'http', 'script'] as const;
+
+export type MemberSpec = Extract<AgentSpec, { readonly kind: (typeof MEMBER_KINDS)[number] }>;
 
 /** An agent and, of a team, its members: whatever has files, access or variables of its own. */
 export function partsOf(spec: AgentSpec): readonly AgentSpec[] {

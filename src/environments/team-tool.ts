@@ -16,17 +16,22 @@ export const handOverInput = z.strictObject({ to: z.string(), text: z.string().t
 
 /** An environment as a team meets it: with the tool by which one member gives the conversation to another. */
 export function withHandOver(loaded: LoadedEnvironment, name: string, members: readonly Colleague[]): LoadedEnvironment {
-  const tool: Tool = {
+  const { environment, toolSchemas } = loaded;
+  const tools = [...environment.tools, handOverTool(name, members)];
+  return { ...loaded, environment: { ...environment, tools }, toolSchemas: [...toolSchemas, handOverSchema(name, members)] };
+}
+
+/** The tool itself, which hands over to these. */
+export function handOverTool(name: string, to: readonly Colleague[]): Tool {
+  return {
     name,
     description: DESCRIPTION,
-    input: handOverInput.extend({ to: z.enum(members.map((member) => member.name)) }),
+    input: handOverInput.extend({ to: z.enum(to.map((member) => member.name)) }),
     result: z.unknown(),
     effect: 'read',
     builtin: 'hand_over',
     run: () => Promise.reject(new Error('a hand-over is carried out by the harness')),
   };
-  const { environment, toolSchemas } = loaded;
-  return { ...loaded, environment: { ...environment, tools: [...environment.tools, tool] }, toolSchemas: [...toolSchemas, handOverSchema(name, members)] };
 }
 
 /** The tool as a member is told of it who may hand over to these. */

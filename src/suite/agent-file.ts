@@ -26,11 +26,11 @@ const BUILT_IN: { readonly [name in (typeof RESERVED_AGENTS)[number]]: AgentSpec
 const CONNECT_MS = 10_000;
 const POLL_MS = 1_000;
 
-const SOURCES = new WeakMap<LoadedAgent, YamlFile>();
+const SOURCES = new WeakMap<AgentSpec, YamlFile>();
 
-/** The file that an agent was read from, with the places of its parts. */
-export function sourceOfAgent(agent: LoadedAgent): YamlFile | null {
-  return SOURCES.get(agent) ?? null;
+/** The file that an agent, or a member of a team, was read from, with the places of its parts. */
+export function sourceOfAgent({ spec }: Pick<LoadedAgent, 'spec'>): YamlFile | null {
+  return SOURCES.get(spec) ?? null;
 }
 
 export function isReservedAgent(name: string): name is (typeof RESERVED_AGENTS)[number] {
@@ -58,7 +58,7 @@ export async function loadAgent(nameOrPath: string, suite: Pick<Suite, 'agents' 
 async function readAgent(file: string): Promise<LoadedAgent> {
   const source = await readYaml(file);
   const agent = await agentOf(source);
-  SOURCES.set(agent, source);
+  SOURCES.set(agent.spec, source);
   return agent;
 }
 

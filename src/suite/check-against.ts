@@ -1,5 +1,6 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { Case, Constraint, EffectPattern } from '../domain/case.ts';
+import { handOverTool } from '../environments/team-tool.ts';
 import { sourceOfAgent } from './agent-file.ts';
 import { sourceOf } from './case-file.ts';
 import { argumentNames, type CheckedTool } from './check-arguments.ts';
@@ -29,10 +30,10 @@ export function checkAgainst(suite: Pick<Suite, 'cases'>, facts: EnvironmentFact
   return suite.cases.flatMap((loaded) => checkCase(loaded, facts));
 }
 
-/** The same of an agent: of a script its steps, of a team its members' permissions. */
+/** The same of an agent: of a script its steps, of a team its members' permissions and scripts. */
 export function checkAgentAgainst(agent: LoadedAgent, facts: EnvironmentFacts): readonly FileProblem[] {
   const source = sourceOfAgent(agent);
-  if (source !== null && agent.spec.kind === 'team') return inOrder(teamProblems(source, agent.spec, facts));
+  if (source !== null && agent.spec.kind === 'team') return [...inOrder(teamProblems(source, agent.spec, facts)), ...memberProblems(agent.spec, facts)];
   if (source === null || agent.spec.kind !== 'script') return [];
   return inOrder(stepProblems(source, ['steps'], agent.spec.solution.steps, facts.environment.tools));
 }
@@ -49,6 +50,17 @@ function teamProblems(source: YamlFile, team: Extract<AgentSpec, { kind: 'team' 
       return [...unknown, ...tools.flatMap((tool, index) => toolProblems(source, [...at, 'tools', index], tool, environment.tools))];
     }),
   ];
+}
+
+/** Steps of members that are scripts, who have the team's tool as well. */
+function memberProblems(team: Extract<AgentSpec, { kind: 'team' }>, { environment }: EnvironmentFacts): readonly FileProblem[] {
+  return team.members.flatMap(({ agent, handsTo }) => {
+    const source = sourceOfAgent({ spec: agent });
+    if (source === null || agent.kind !== 'script') return [];
+    const colleagues = team.members.filter(({ name }) => handsTo.includes(name));
+    const own = colleagues.length === 0 ? [] : [handOverTool(team.tool, colleagues)];
+    return inOrder(stepProblems(source, ['steps'], agent.solution.steps, [...environment.tools, ...own]));
+  });
 }
 
 function checkCase(loaded: LoadedCase, facts: EnvironmentFacts): readonly FileProblem[] {

@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import type { AgentSpec, TeamMember } from '../domain/agent.ts';
+import { type AgentSpec, MEMBER_KINDS, type MemberSpec, type TeamMember } from '../domain/agent.ts';
 import { problemAt, unknownName } from './issues.ts';
 import { isFile } from './places.ts';
 import { type FileProblem, SuiteFileError } from './suite.ts';
@@ -44,10 +44,13 @@ async function memberSpec(source: YamlFile, at: Path, shown: string, problems: F
   if (!(await isFile(file))) return refuse(`there is no file ${shown}, looked up from the folder of this file`);
   // Asked before it is read: a team that names itself would have no end.
   const { kind } = (await readYaml(file)).data as { readonly kind?: unknown };
-  if (kind === 'team' || kind === 'model' || kind === 'script' || kind === 'do-nothing')
-    return refuse(`expected an agent of kind module, command or http, found ${kind}`);
+  if (kind === 'team' || kind === 'do-nothing') return refuse(`${EXPECTED}, found ${kind}`);
   const spec = await read(file);
-  return spec.kind === 'module' || spec.kind === 'command' || spec.kind === 'http'
-    ? spec
-    : refuse(`expected an agent of kind module, command or http, found ${spec.kind}`);
+  return isMember(spec) ? spec : refuse(`${EXPECTED}, found ${spec.kind}`);
+}
+
+const EXPECTED = `expected an agent of kind ${MEMBER_KINDS.slice(0, -1).join(', ')} or ${MEMBER_KINDS.at(-1) ?? ''}`;
+
+function isMember(spec: AgentSpec): spec is MemberSpec {
+  return MEMBER_KINDS.some((kind) => kind === spec.kind);
 }

@@ -6,7 +6,7 @@ import { text } from './values.ts';
 const memberName = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,39}$/, 'expected a short name of letters, digits, "_" and "-"');
 
 const member = z.strictObject({
-  agent: text.meta({ description: 'Its agent file, from this one: of kind module, command or http.' }),
+  agent: text.meta({ description: 'Its agent file, from this one: of kind model, module, command, http or script.' }),
   does: text.meta({ description: 'What it is for, as the others are told.' }),
   user: user
     .omit({ approval: true })

@@ -13,7 +13,7 @@ export interface GateOptions {
   readonly approver: ApproverPlan;
   readonly activities: Pick<TrialActivities, 'requestApproval' | 'awaitApprover' | 'settleApproval'>;
   /** Whether whoever calls gives up waiting after a while, as clients outside do. */
-  readonly impatient: boolean;
+  readonly impatient: () => boolean;
   readonly onChange: () => void;
 }
 
@@ -87,7 +87,7 @@ export class Gate {
     const decided = () => isOver() || !this.waitingCalls.has(operation);
     try {
       if (approver.by === 'case') await condition(() => decided() || this.givenUp.has(operation));
-      else if (impatient) await condition(decided, APPROVER_PATIENCE_MS);
+      else if (impatient()) await condition(decided, APPROVER_PATIENCE_MS);
       else await condition(decided);
     } catch (error) {
       // Cancelled: the request is given up as well.

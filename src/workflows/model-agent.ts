@@ -1,10 +1,11 @@
 import { type ActivityInterfaceFor, ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { AttemptPlan, CallOutcome, CallRef, ConversationEnd, UserMove, UserRequest, UserTurn, WorldAttempt } from '../activities/contract.ts';
-import type { ModelActivities, ModelMove, ModelPlan } from '../activities/model-contract.ts';
-import { NOTHING_SPENT, overdrawn, spend, usedUp } from '../domain/model-budget.ts';
+import type { AttemptPlan, CallOutcome, CallRef, ConversationEnd, HandedOver, UserMove, UserRequest, UserTurn, WorldAttempt } from '../activities/contract.ts';
+import type { ModelActivities, ModelMove, ModelPlan, ModelStep } from '../activities/model-contract.ts';
+import { type ModelBudget, overdrawn, spend, usedUp } from '../domain/model-budget.ts';
 import type { Dialogue } from './dialogue.ts';
 import type { Door } from './door.ts';
 import { LOST_AFTER, modelQueue } from './messages.ts';
+import { type ModelMember, ModelTalk, ModelUse } from './model-talk.ts';
 
 /** Beyond the agent's own time: what rate limits, a provider's trouble and queues may take before the conversation is given up as the harness's trouble. */
 export const MODEL_GRACE_MS = 2 * 60 * 60_000;
@@ -12,53 +13,77 @@ export const MODEL_GRACE_MS = 2 * 60 * 60_000;
 const AT_ONCE = 8;
 
 /**
- * Plays an agent that is a model: asks it, carries out what it calls, until it has answered every message of the user or a budget ends it. All of its state is here
- * and in the store, so that it goes on where it was when a worker is lost.
+ * Plays an agent that is a model, or such a member of a team in its part: asks it, carries out what it calls, until it has answered every message of the user, has handed
+ * over, or a budget ends it. All of its state is here and in the store, so that it goes on where it was when a worker is lost.
  */
 export async function playModel(
   door: Door,
   dialogue: Dialogue | null,
   plan: AttemptPlan & { readonly model: ModelPlan; readonly graceMs: number },
   at: WorldAttempt,
+  member: ModelMember | null = null,
 ): Promise<ConversationEnd> {
   const { budget, turns } = plan.model;
-  const startedAt = Date.now();
-  let spent = NOTHING_SPENT;
+  const { use, talk, part } = member ?? { use: new ModelUse(), talk: new ModelTalk(), part: null };
+  const usedBefore = part?.usedMs ?? 0;
   let usedMs = 0;
-  let [turn, seq, proposed] = [1, 1, 0];
-  let opens = true;
-  let answers: readonly CallOutcome[] = [];
-  for (let step = 1; ; step++) {
-    const over = usedUp(budget, spent);
-    if (over !== null) return exhausted(over);
-    const limitMs = plan.budget.wallMs - usedMs;
-    const graceMs = startedAt + plan.budget.wallMs + plan.graceMs - Date.now();
+  let [turn, heard, proposed] = [member?.turn ?? 1, Math.max(1, part?.heard ?? 1), part?.calls ?? 0];
+  let opens: ModelStep['opens'] = part === null || part.by === null ? true : 'hand_over';
+  const ended = (end: ConversationEnd): ConversationEnd => ({ ...end, usedMs });
+  for (;;) {
+    const over = budgetText(usedUp, budget, use, member);
+    if (over !== null) return ended(exhausted(over));
+    const limitMs = plan.budget.wallMs - usedBefore - usedMs;
+    const graceMs = use.startedAt + plan.budget.wallMs + plan.graceMs - Date.now();
     if (graceMs <= 0) throw ApplicationFailure.nonRetryable('the conversation took too long for reasons that are not the agent’s', 'ConversationTooLong');
     const callsLeft = Math.max(0, door.budget - door.calls);
-    const move: ModelMove =
-      limitMs <= 0 ? { kind: 'out_of_time' } : await ask(graceMs, { ...at, step, turn, opens, seq, answers, calls: proposed, callsLeft, limitMs });
-    if (move.kind === 'out_of_time') return timedOut(plan.budget.wallMs);
-    if (move.kind === 'failed') return { ending: 'agent_error', problem: move.problem };
-    spent = spend(spent, move.usage, move.price);
+    const step = ++use.steps;
+    const { seq, answers, shown } = talk;
+    const request = { ...at, step, turn, opens, seq, answers, calls: proposed, callsLeft, limitMs, ...(part && { part, shown }) };
+    const move: ModelMove = limitMs <= 0 ? { kind: 'out_of_time' } : await ask(graceMs, request);
+    if (move.kind === 'out_of_time') return ended(timedOut(plan.budget.wallMs));
+    if (move.kind === 'failed') return ended({ ending: 'agent_error', problem: move.problem });
+    use.spent = spend(use.spent, move.usage, move.price);
+    talk.spent = spend(talk.spent, move.usage, move.price);
     usedMs += move.latencyMs;
-    const beyond = overdrawn(budget, spent);
-    if (beyond !== null) return exhausted(beyond);
-    seq = move.seq;
+    const beyond = budgetText(overdrawn, budget, use, member);
+    if (beyond !== null) return ended(exhausted(beyond));
+    [talk.seq, talk.shown] = [move.seq, move.shown ?? 0];
     if (move.calls.length === 0) {
-      const next: UserTurn = dialogue ? await dialogue.next() : turn < turns ? { kind: 'said', turn: turn + 1 } : { kind: 'left' };
-      if (next.kind === 'over') return next.end;
-      if (next.kind === 'left') return { ending: 'completed', problem: null };
-      turn = next.turn;
-      [opens, answers] = [true, []];
+      const next: UserTurn = dialogue ? await dialogue.next() : heard < turns ? { kind: 'said', turn: heard + 1 } : { kind: 'left' };
+      if (next.kind === 'over') return ended(next.end);
+      if (next.kind === 'left') return ended({ ending: 'completed', problem: null });
+      [turn, heard] = [next.turn, heard + 1];
+      [opens, talk.answers] = [true, []];
       continue;
     }
     proposed += move.calls.length;
     opens = false;
-    answers = await carriedOut(door, move.calls);
+    const outcomes = await carriedOut(door, move.calls);
+    talk.answers = outcomes;
     if (door.broken) throw door.broken;
-    if (dialogue?.over) return dialogue.over;
-    if (door.exhausted) return { ending: 'budget_exhausted', problem: answers.find(({ problem }) => problem?.code === 'budget_exhausted')?.problem ?? null };
+    if (dialogue?.over) return ended(dialogue.over);
+    if (door.exhausted)
+      return ended({ ending: 'budget_exhausted', problem: outcomes.find(({ problem }) => problem?.code === 'budget_exhausted')?.problem ?? null });
+    const handed = handedOver(move.calls, outcomes);
+    if (handed) return ended({ ending: 'completed', problem: null, handOver: { ...handed, turn, heard } });
   }
+}
+
+/** The first call of a message by which the conversation was handed over. */
+function handedOver(calls: readonly CallRef[], outcomes: readonly CallOutcome[]): Pick<HandedOver, 'operation' | 'to'> | undefined {
+  return outcomes.flatMap(({ operation, state }, index) => {
+    const to = calls[index]?.handsTo;
+    return to !== undefined && state === 'committed' ? [{ operation, to }] : [];
+  })[0];
+}
+
+/** What the trial's models have used against its budget; then, of a team, what this member has used against its own. */
+function budgetText(over: typeof usedUp, budget: ModelBudget, use: ModelUse, member: ModelMember | null): string | null {
+  const shared = over(budget, use.spent);
+  if (shared !== null || member === null) return shared;
+  const own = over(member.own, member.talk.spent);
+  return own && `${member.part.member}: ${own}`;
 }
 
 function ask(graceMs: number, request: Parameters<ModelActivities['callModel']>[0]): Promise<ModelMove> {

@@ -18,6 +18,7 @@ import type {
   AttemptRef,
   ConversationEnd,
   GradeResult,
+  MemberPart,
   ScriptCursor,
   TrialActivities,
   UserMove,
@@ -265,7 +266,8 @@ class TrialRun {
     const { approver } = plan;
     const { trace } = this;
     const onChange = () => this.show(null);
-    const gate = approver && new Gate({ at, approver, activities: short, impatient: plan.agent !== 'script' && plan.agent !== 'model', onChange });
+    const stage = { outside: plan.agent !== 'script' && plan.agent !== 'model' };
+    const gate = approver && new Gate({ at, approver, activities: short, impatient: () => stage.outside, onChange });
     const door = new Door({
       tools: plan.tools,
       budget: plan.budget.calls,
@@ -281,7 +283,7 @@ class TrialRun {
     });
     this.door = door;
     this.decisions.open(gate ?? null, door);
-    const end = await act(door, dialogue, plan, at);
+    const end = await act(door, dialogue, plan, at, stage);
     if (door.broken) throw door.broken;
     return dialogue?.over ? { ...end, ...dialogue.over } : end;
   }
@@ -306,20 +308,44 @@ function answerUser({ user }: AttemptPlan, request: UserRequest): Promise<UserMo
   return user === 'model' ? askUserModel(request) : short.answerUser(request);
 }
 
-function act(door: Door, dialogue: Dialogue | null, plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd & Partial<TeamEnd>> {
-  const { agent, model } = plan;
+/** `stage`: whether whoever acts lives outside of the workflow, and gives up waiting. */
+function act(
+  door: Door,
+  dialogue: Dialogue | null,
+  plan: AttemptPlan,
+  at: WorldAttempt,
+  stage: { outside: boolean },
+): Promise<ConversationEnd & Partial<TeamEnd>> {
+  const { agent, model, members = {} } = plan;
+  if (plan.start !== undefined)
+    return playTeam(door, plan.start, (part, team) => {
+      const played = members[part.member];
+      stage.outside = played === undefined;
+      if (model && played?.kind === 'model') {
+        const member = { part, talk: team.of(part.member), use: team.use, own: played.own, turn: team.turn };
+        return playModel(door, dialogue, { ...plan, model, graceMs: graceMs(plan) }, at, member);
+      }
+      return played ? playScript(door, dialogue, at, { part, turn: team.turn }) : converse(plan, { ...at, part });
+    });
   if (model) return playModel(door, dialogue, { ...plan, model, graceMs: graceMs(plan) }, at);
-  if (plan.start !== undefined) return playTeam(door, plan.start, (part) => converse(plan, { ...at, part }));
   return agent === 'script' ? playScript(door, dialogue, at) : converse(plan, at);
 }
 
-async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttempt): Promise<ConversationEnd> {
-  let cursor: ScriptCursor = { step: 0, turn: 1, calls: 0, replays: {} };
+async function playScript(
+  door: Door,
+  dialogue: Dialogue | null,
+  at: WorldAttempt,
+  member: { readonly part: MemberPart; readonly turn: number } | null = null,
+): Promise<ConversationEnd> {
+  const part = member && { part: member.part };
+  let cursor: ScriptCursor = { step: 0, turn: member?.turn ?? 1, calls: member?.part.calls ?? 0, replays: {} };
+  let heard = Math.max(1, member?.part.heard ?? 1);
   for (;;) {
-    const move = await short.advanceScript({ ...at, cursor });
+    const move = await short.advanceScript({ ...at, cursor, ...part });
     if (move.kind === 'end') return move.problem ? { ending: 'agent_error', problem: move.problem } : { ending: 'completed', problem: null };
     cursor = move.cursor;
     if (move.kind === 'say') {
+      heard++;
       if (!dialogue) continue;
       const turn = await dialogue.next();
       if (turn.kind === 'over') return turn.end;
@@ -327,13 +353,15 @@ async function playScript(door: Door, dialogue: Dialogue | null, at: WorldAttemp
       cursor = { ...cursor, turn: dialogue.turns };
       continue;
     }
-    const { problem, operation } = await door.call(move.call);
+    const { problem, operation, state } = await door.call(move.call);
     // Answered by an earlier call with the same key: later steps read that one's result.
     if (operation !== move.call.id) cursor = { ...cursor, replays: { ...cursor.replays, [move.call.id]: operation } };
     if (door.exhausted) return { ending: 'budget_exhausted', problem };
     if (dialogue?.over) return dialogue.over;
     if (dialogue) cursor = { ...cursor, turn: dialogue.turns };
     if (door.broken) throw door.broken;
+    const to = state === 'committed' ? move.call.handsTo : undefined;
+    if (to !== undefined) return { ending: 'completed', problem: null, handOver: { operation, to, turn: cursor.turn, heard } };
   }
 }
 

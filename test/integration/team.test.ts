@@ -1,12 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import { timelineLines } from '../../src/cli/trial-timeline.ts';
 import { trialbedOver } from '../../src/client/index.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
-import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
+import { type WrittenMembers, writeTeamSuite } from '../harness/team-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 
 let testbed: Testbed;
@@ -24,16 +23,8 @@ const fixtures = resolve('test/fixtures/agents/team');
 const program = (file: string): JsonObject => ({ kind: 'command', folder: fixtures, program: 'python3', args: [file] });
 const module = (file: string, parameters: JsonObject = {}): JsonObject => ({ kind: 'module', file: join(fixtures, file), parameters });
 
-/** A suite of one case with a team; members by name, each with its agent and what else is said of it. */
-async function team(name: string, start: string, members: { readonly [member: string]: readonly [JsonObject, JsonObject?] }, kase: JsonObject = {}) {
-  const place = join(folder, name);
-  await mkdir(place, { recursive: true });
-  for (const [member, [agent]] of Object.entries(members)) await writeFile(join(place, `${member}.yaml`), stringify({ name: member, ...agent }));
-  const written = Object.fromEntries(
-    Object.entries(members).map(([member, [, more = {}]]) => [member, { agent: `${member}.yaml`, does: `It is ${member}.`, ...more }]),
-  );
-  return writeOneCaseSuite(folder, name, { environment: 'support-desk', agent: { kind: 'team', start, members: written }, kase });
-}
+const team = (name: string, start: string, members: WrittenMembers, kase: JsonObject = {}) =>
+  writeTeamSuite(folder, name, { environment: 'support-desk', start, members, kase });
 
 it('each member acts with a token, tools and permissions of its own; who acted and each hand-over are in the record', async () => {
   const suite = await team('two', 'triage', {
@@ -110,16 +101,25 @@ it('whoever was handed the conversation goes on with the user, and only to whom 
 it('what is wrong with a team is told with its place and the nearest name', async () => {
   const suite = await team('wrong', 'frst', {
     first: [module('passes-on.ts'), { hands_over_to: ['secnd'], user: { role: 'agnt', tools: ['get_ordr'] } }],
-    second: [{ kind: 'script', steps: [], answer: 'Done.' }],
+    second: [{ kind: 'do-nothing' }],
   });
   await expect(testbed.run({ ...suite, keep: 'never' })).rejects.toThrow(
-    /start: .*"frst".*did you mean "first"[\s\S]*hands_over_to\[0\].*"secnd".*did you mean "second"[\s\S]*members.second.agent: expected an agent of kind module, command or http, found script/,
+    /start: .*"frst".*did you mean "first"[\s\S]*hands_over_to\[0\].*"secnd".*did you mean "second"[\s\S]*members.second.agent: expected an agent of kind model, module, command, http or script, found do-nothing/,
   );
   const roles = await team('roles', 'first', {
     first: [module('passes-on.ts'), { user: { role: 'agnt', tools: ['get_ordr'] } }],
-    second: [module('passes-on.ts')],
+    second: [
+      {
+        kind: 'script',
+        steps: [
+          { call: 'hand_ovr', with: {} },
+          { call: 'hand_over', with: { to: 'frst', text: 'x' } },
+        ],
+        answer: 'Done.',
+      },
+    ],
   });
   await expect(testbed.run({ ...roles, keep: 'never' })).rejects.toThrow(
-    /members.first.user.role: .*"agnt".*did you mean "agent"[\s\S]*members.first.user.tools\[0\]: .*"get_ordr".*did you mean "get_order"/,
+    /members.first.user.role: .*"agnt".*did you mean "agent"[\s\S]*members.first.user.tools\[0\]: .*"get_ordr".*did you mean "get_order"[\s\S]*steps\[0\].call: .*"hand_ovr".*did you mean "hand_over"[\s\S]*steps\[1\].with.to: /,
   );
 });

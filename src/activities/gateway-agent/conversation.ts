@@ -1,6 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Message } from '../../domain/record.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { ToolSchema } from '../../environments/world.ts';
 import type { Gateway, OpenSession } from '../../gateway/gateway.ts';
@@ -15,6 +14,7 @@ import type { CarryCall } from '../carry-call.ts';
 import type { AttemptRef, ConversationEnd } from '../contract.ts';
 import type { UserSide } from '../user-side.ts';
 import { isShutdown } from '../failures.ts';
+import { heardMessage } from '../heard-message.ts';
 import { answerOf } from './answer.ts';
 
 const MAX_PROBLEM_LENGTH = 4_000;
@@ -161,7 +161,7 @@ async function takeTurns(
   let resume = lasting?.left?.status ?? null;
   for (let message = resume === null ? await user.next() : await user.again(); message !== null; message = await user.next()) {
     const { turn, text, from } = message;
-    const messages = (await user.messages()).map(heard);
+    const messages = (await user.messages()).map(heardMessage);
     const document = { turn, text, ...(from !== undefined && { from }), instructions, parameters: agent.parameters, messages };
     // An agent that is only asked for its answer has its token.
     const at = resume === null ? await door() : NO_DOOR;
@@ -186,11 +186,6 @@ async function takeTurns(
 }
 
 const NO_DOOR = { gateway: '', mcp: '', token: '', models: {} };
-
-/** A message as an agent reads it. */
-function heard({ turn, from, text, data, operation, actor }: Message): JsonObject {
-  return { turn, from, text, ...(actor !== undefined && { member: actor }), ...(data && { data }), ...(operation !== undefined && { operation }) };
-}
 
 function endingWith(ending: ConversationEnd['ending'], code: string, message: string): ConversationEnd {
   return { ending, problem: { code, message: printable(message, MAX_PROBLEM_LENGTH) } };

@@ -10,11 +10,16 @@ import type { TrialContext } from '../trial-context.ts';
 import { askModel, type CallModelServices } from './ask-model.ts';
 import { kept } from './keep.ts';
 import { budgetOf, type ModelAgent } from './model-plan.ts';
-import { messagesOf } from './messages.ts';
+import type { Part } from '../member-part.ts';
+import { handedOver, messagesOf } from './messages.ts';
 import { proposeCalls } from './propose.ts';
 import { writtenMessage } from '../user-side.ts';
 
-const SIDE = { who: 'agent', agent: null } as const;
+/** Who of a trial's agents is asked: its only one, or a member of a team in its part. */
+export interface Speaker {
+  readonly agent: ModelAgent;
+  readonly part: Part | null;
+}
 
 /**
  * One call of an agent's model: what came since the call before is added to the conversation, the model is asked, its reply is stored with what it cost, and the
@@ -22,14 +27,16 @@ const SIDE = { who: 'agent', agent: null } as const;
  *
  * @throws {ApplicationFailure} that is retried where the provider is in trouble; `ModelSetup` where no try can help.
  */
-export async function callModel(services: CallModelServices, context: TrialContext, agent: ModelAgent, world: World, step: ModelStep): Promise<ModelMove> {
+export async function callModel(services: CallModelServices, context: TrialContext, speaker: Speaker, world: World, step: ModelStep): Promise<ModelMove> {
   const { store, keeper, failpoint } = services;
+  const { agent, part } = speaker;
   const { trial, attempt } = step;
   const id = `agent-${step.step}`;
-  const live = await store.liveConversation(trial, attempt, SIDE);
+  const side = { who: 'agent', agent: part?.member.name ?? null } as const;
+  const live = await store.liveConversation(trial, attempt, side);
   const before = live.slice(0, step.seq - 1);
-  const said = step.opens ? await opened(store, context, step) : null;
-  const added = await messagesOf(context, agent, world, { ...step, said }, before);
+  const said = step.opens ? await opened(store, context, part, step) : null;
+  const added = await messagesOf(context, agent, world, { ...step, said, permission: part?.permission }, before);
   const at = step.seq + added.length;
   let reply = live[at - 1];
   let call = (await store.modelCalls(trial, attempt)).find((known) => known.id === id);
@@ -37,32 +44,38 @@ export async function callModel(services: CallModelServices, context: TrialConte
     await store.addConversation(
       trial,
       attempt,
-      added.map((message, index) => kept(keeper, { ...SIDE, seq: step.seq + index, call: id }, message)),
+      added.map((message, index) => kept(keeper, { ...side, seq: step.seq + index, call: id }, message)),
     );
-    const tools = permittedTools(context.environment, context.kase.permission);
+    const tools = part?.tools(context) ?? permittedTools(context.environment, context.kase.permission);
     const { limitMs } = step;
-    const asked = await askModel(services, agent.route, { trial, attempt, id, ...SIDE, messages: [...before, ...added], tools, limitMs });
+    const asked = await askModel(services, agent.route, { trial, attempt, id, ...side, messages: [...before, ...added], tools, limitMs });
     if (asked.kind === 'refused') return asked.problem.code === 'out_of_time' ? { kind: 'out_of_time' } : { kind: 'failed', problem: asked.problem };
     ({ reply, call } = asked);
-    await store.addModelCall(trial, attempt, call, [kept(keeper, { ...SIDE, seq: at, call: id }, reply)]);
+    await store.addModelCall(trial, attempt, call, [kept(keeper, { ...side, seq: at, call: id }, reply)]);
     failpoint('model_replied_before_reported');
   }
   requireMeasured(context, agent, call);
-  const usage = { usage: call.usage, price: call.price, latencyMs: call.latencyMs ?? 0 };
+  const messages = await store.messages(trial, attempt);
+  const usage = { usage: call.usage, price: call.price, latencyMs: call.latencyMs ?? 0, ...(part && { shown: messages.length }) };
   if (reply.calls.length > 0) {
-    return { kind: 'replied', calls: await proposeCalls(context, world, reply.calls, step), seq: at + 1, ...usage };
+    return { kind: 'replied', calls: await proposeCalls(context, world, reply.calls, step, part?.actor ?? null), seq: at + 1, ...usage };
   }
   const answer = answerOf(Buffer.from(reply.text ?? ''), agent.output);
   if (typeof answer === 'string') return { kind: 'failed', problem: { code: 'protocol', message: answer } };
   // Answers to questions by a tool count as turns.
-  const turn = (await store.messages(trial, attempt)).findLast(({ from }) => from === 'user')?.turn ?? step.turn;
-  await store.addMessage(trial, attempt, { turn, from: 'agent', text: answer.text, data: answer.data });
+  const turn = messages.findLast(({ from }) => from === 'user')?.turn ?? step.turn;
+  await store.addMessage(trial, attempt, { turn, from: 'agent', text: answer.text, data: answer.data, ...(part && { actor: part.member.name }) });
   return { kind: 'replied', calls: [], seq: at + 1, ...usage };
 }
 
-/** The user's message that is to be answered: one that the case holds is stored before the model hears it; a simulated user's stands in the store. */
-async function opened(store: Store, { kase }: TrialContext, { trial, attempt, turn }: ModelStep): Promise<string> {
-  const said = (await store.messages(trial, attempt)).find((message) => message.from === 'user' && message.turn === turn);
+/**
+ * What is to be answered: the user's message, of which one that the case holds is stored before the model hears it, while a simulated user's stands in the store; or the
+ * words with which another member hands over.
+ */
+async function opened(store: Store, { kase }: TrialContext, part: Part | null, { trial, attempt, turn, opens, shown = 0 }: ModelStep): Promise<string> {
+  const messages = await store.messages(trial, attempt);
+  if (opens === 'hand_over' && part?.handedWith) return handedOver(part.handedWith, messages.slice(shown));
+  const said = messages.find((message) => message.from === 'user' && message.turn === turn);
   if (said) return said.text;
   const text = kase.turns[turn - 1] ?? '';
   await store.addMessage(trial, attempt, writtenMessage(turn, text));

@@ -1,7 +1,10 @@
 import type { ChatMessage } from '../../domain/chat.ts';
 import { printable } from '../../domain/text/bounded.ts';
+import type { PermissionContext } from '../../domain/case.ts';
+import type { Message } from '../../domain/record.ts';
 import type { World } from '../../environments/world.ts';
 import type { CallOutcome } from '../contract.ts';
+import { heardMessage } from '../heard-message.ts';
 import { instructionsOf } from '../instructions.ts';
 import type { ModelStep } from '../model-contract.ts';
 import type { TrialContext } from '../trial-context.ts';
@@ -15,10 +18,16 @@ export async function messagesOf(
   context: TrialContext,
   { prompt }: ModelAgent,
   world: World,
-  { step, answers, said }: Pick<ModelStep, 'step' | 'answers'> & { readonly said: string | null },
+  {
+    seq,
+    answers,
+    said,
+    permission,
+  }: Pick<ModelStep, 'seq' | 'answers'> & { readonly said: string | null; readonly permission?: PermissionContext | undefined },
   before: readonly ChatMessage[],
 ): Promise<readonly ChatMessage[]> {
-  const system: ChatMessage[] = step === 1 ? [{ role: 'system', text: [prompt, instructionsOf(context)].filter((part) => part !== '').join('\n\n') }] : [];
+  const head = [prompt, instructionsOf(context, permission)].filter((part) => part !== '').join('\n\n');
+  const system: ChatMessage[] = seq === 1 ? [{ role: 'system', text: head }] : [];
   const user: ChatMessage[] = said === null ? [] : [{ role: 'user', text: said }];
   const last = before.at(-1);
   const asked = last?.role === 'assistant' ? last.calls : [];
@@ -28,6 +37,12 @@ export async function messagesOf(
     ...asked.flatMap(({ id }, index): ChatMessage[] => (told[index] === undefined ? [] : [{ role: 'tool', call: id, text: told[index] }])),
     ...user,
   ];
+}
+
+/** The message with which a member of a team gets the conversation: what it has not seen of it, and what the other says. */
+export function handedOver({ from, text }: { readonly from: string; readonly text: string }, said: readonly Message[]): string {
+  const seen = said.length === 0 ? [] : [`What was said: ${printable(JSON.stringify(said.map(heardMessage)), MAX_RESULT)}`];
+  return [...seen, `${from} hands the conversation over to you: ${text}`].join('\n\n');
 }
 
 /** How a call ended, in the form in which every other agent is told. */

@@ -1,7 +1,7 @@
 import type { ChatCall } from '../../domain/chat.ts';
 import { printable } from '../../domain/text/bounded.ts';
 import type { Proposal, World } from '../../environments/world.ts';
-import { callRefOf } from '../check-call.ts';
+import { type Actor, callRefOf } from '../check-call.ts';
 import type { CallRef } from '../contract.ts';
 import { checkCallUnder } from '../fault-edge.ts';
 import type { ModelStep } from '../model-contract.ts';
@@ -19,24 +19,26 @@ export async function proposeCalls(
   { ledger }: Pick<World, 'ledger'>,
   calls: readonly ChatCall[],
   step: Pick<ModelStep, 'calls' | 'callsLeft'>,
+  actor: Actor | null = null,
 ): Promise<readonly CallRef[]> {
   const refs: CallRef[] = [];
   for (const { tool, args } of calls.slice(0, step.callsLeft + 1)) {
     const id = `op-${step.calls + refs.length + 1}`;
     const parsed = parse(args);
-    const malformed = parsed === undefined ? malformedCall(id, tool, args) : null;
+    const malformed = parsed === undefined ? malformedCall(id, tool, args, actor) : null;
     const { proposal, call } = malformed
       ? { proposal: malformed, call: callRefOf(malformed) }
-      : checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args: parsed, idempotencyKey: null });
+      : checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args: parsed, idempotencyKey: null, ...(actor && { actor }) });
     await ledger.propose(proposal);
     refs.push(call);
   }
   return refs;
 }
 
-function malformedCall(id: string, tool: string, args: string): Proposal {
+function malformedCall(id: string, tool: string, args: string, actor: Actor | null): Proposal {
   const problem = { code: 'invalid_args', message: 'The arguments are not JSON: send one JSON object.' };
-  return { id, tool: printable(tool, 200), args: printable(args, MAX_MALFORMED), idempotencyKey: null, refusal: { state: 'rejected', problem } };
+  const refusal = { state: 'rejected' as const, problem };
+  return { id, tool: printable(tool, 200), ...(actor && { actor: actor.name }), args: printable(args, MAX_MALFORMED), idempotencyKey: null, refusal };
 }
 
 /** A model may leave arguments out where there are none. */

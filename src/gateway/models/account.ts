@@ -75,7 +75,7 @@ export class ModelAccount {
     for (const { id, source } of calls) if (source === 'otlp') this.toldOf.add(id);
     this.ids = calls.length;
     this.kept = messages;
-    this.passed = calls.some(({ source }) => source === 'gateway');
+    this.passed = calls.some(({ source, agent }) => source === 'gateway' && agent === options.agent);
   }
 
   /** Takes a secret out of all that is kept from now on. */
