@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/domain/json.ts';
 import { totalsOf } from '../../src/domain/model.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
-import { type Provider, type ProviderAnswer, says, startProvider } from '../harness/provider.ts';
+import { calls, type Provider, type ProviderAnswer, says, startProvider } from '../harness/provider.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { type Blobs, blobs, moduleAgent } from './core-trials.ts';
 
@@ -37,6 +37,38 @@ const kase = (provider: Provider, more: JsonObject = {}, route: JsonObject = {})
   ...{ request: 'Hello.', conversation: conversationWith(provider, route), expect: expectation, ...more },
 });
 
+it('talks with an agent that is a model, by messages and by its tool; each has its own side of the conversation', async () => {
+  await using provider = await startProvider(({ body }) => answers[body.model]?.shift() ?? { status: 400, text: 'nothing more to say' });
+  const answers: { readonly [model: string]: ProviderAnswer[] } = {
+    agent: [says('Which order?'), calls(['ask_user', { question: 'What colour?' }], ['add_note', { body: 'n' }]), says('Goodbye.')],
+    user: [says('Order 1007.'), says('Blue.'), says('Bye. [END]')],
+  };
+  const agent = { kind: 'model', prompt: 'Ask first.', route: { name: 'tiny', url: provider.url, model: 'agent' } };
+  const noted = { outcomes: [{ name: 'noted', effects: [{ row: 'notes', change: 'insert' }] }] };
+  const trial = await suites.run(agent, kase(provider, { expects_nothing: false, expect: noted }, { model: 'user' }));
+  expect(trial).toMatchObject({ ending: 'completed', pass: 'pass', calls: 2 });
+  const { store } = testbed.root;
+  expect((await store.messages(trial.trial, 1)).map(({ turn, from, text, operation }) => [turn, from, text, operation ?? null])).toEqual([
+    [1, 'user', 'Hello.', null],
+    [1, 'agent', 'Which order?', null],
+    [2, 'user', 'Order 1007.', null],
+    [2, 'agent', 'What colour?', 'op-1'],
+    [3, 'user', 'Blue.', 'op-1'],
+    [3, 'agent', 'Goodbye.', null],
+    [4, 'user', 'Bye.', null],
+  ]);
+  const of = (model: string) => provider.requests.filter(({ body }) => body.model === model).map(({ body }) => body.messages);
+  expect(of('agent')[2]?.slice(-2)).toMatchObject([{ content: expect.stringContaining('{"answer":"Blue."}') }, { content: expect.stringContaining('"op-2"') }]);
+  expect(
+    of('user')[2]
+      ?.slice(1)
+      .map(({ role }) => role),
+  ).toEqual(['assistant', 'user', 'assistant', 'user', 'assistant', 'user']);
+  expect(JSON.stringify(of('user'))).not.toMatch(/Ask first|add_note/);
+  expect(JSON.stringify(of('agent'))).not.toContain('Anna');
+  expect(trial.models).toMatchObject({ agent: { calls: 3 }, user: { calls: 3 } });
+});
+
 it('speaks from its brief and never sees what is expected; its tokens are its own', async () => {
   await using provider = await inTurn(says('Order 1007.'), says('Blue.'), says('Bye. [END]'));
   const trial = await suites.run(script([{ say: 'Which order?' }, ask('What colour?'), { say: 'Noted.' }], 'Goodbye: ${reply.answer}'), kase(provider));
@@ -65,10 +97,10 @@ it('speaks from its brief and never sees what is expected; its tokens are its ow
   expect(third?.at(-1)).toEqual({ role: 'user', content: 'Noted.' });
   expect(provider.requests.every(({ body }) => body.tools === undefined)).toBe(true);
   expect(JSON.stringify(provider.requests)).not.toContain('SECRET');
-  const calls = await store.modelCalls(trial.trial, 1);
-  expect(calls.map(({ id, who, route, end }) => [id, who, route, end])).toEqual([2, 3, 4].map((turn) => [`user-${turn}`, 'user', 'tiny', 'replied']));
-  expect(totalsOf(calls.filter(({ who }) => who === 'agent'))).toBeNull();
-  expect(totalsOf(calls.filter(({ who }) => who === 'user'))).toMatchObject({ calls: 3, tokens: { input: 300, output: 60 }, cost: { USD: 0.00084 } });
+  const made = await store.modelCalls(trial.trial, 1);
+  expect(made.map(({ id, who, route, end }) => [id, who, route, end])).toEqual([2, 3, 4].map((turn) => [`user-${turn}`, 'user', 'tiny', 'replied']));
+  expect(totalsOf(made.filter(({ who }) => who === 'agent'))).toBeNull();
+  expect(totalsOf(made.filter(({ who }) => who === 'user'))).toMatchObject({ calls: 3, tokens: { input: 300, output: 60 }, cost: { USD: 0.00084 } });
   expect((await store.conversation(trial.trial, 1)).map(({ who, seq, role }) => [who, seq, role])).toEqual([
     ['user', 1, 'system'],
     ...[2, 4, 6].flatMap((seq) => [

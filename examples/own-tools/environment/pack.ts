@@ -20,7 +20,16 @@ export default defineEnvironment({
     pinned: here('./tools.json'),
     tools: {
       find_items: { effect: 'read' },
-      reserve_item: { effect: 'write', idempotent: true, failures: ['not_enough'] },
+      reserve_item: {
+        effect: 'write',
+        idempotent: true,
+        failures: ['not_enough'],
+        // What an approver is shown, where a case asks for an approval: what is left, and who has it.
+        preview: ({ sku }) => [
+          { table: 'items', where: { sku: String(sku) }, columns: ['sku', 'in_stock'] },
+          { table: 'reservations', where: { sku: String(sku) }, columns: ['pieces', 'customer'] },
+        ],
+      },
       confirm_by_mail: { effect: 'external', failures: ['not_found'] },
       empty_stock_room: 'left_out',
     },
