@@ -65,6 +65,8 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'usage',
   'config',
   'not_found',
+  'confirmation_needed',
+  'not_confirmed',
   'decision_refused',
   'nothing_to_run',
   'agent_access',

@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { BatchEvent, BatchHandle, HeldWorlds, RunRequest } from '../client/api.ts';
 import { writeBatchReport } from '../client/report.ts';
 import type { BatchSummary } from '../domain/trial.ts';
+import { type ConfirmOptions, confirmRun } from './confirm.ts';
 import { EXIT } from './exit.ts';
 import { type CommonFlags, type Host, note, settingsOf } from './host.ts';
 import { Interruption } from './interruption.ts';
@@ -20,12 +21,13 @@ export interface FollowFlags extends CommonFlags {
  * Runs a batch, shows it, writes its report, and tells the exit code. The first Ctrl-C stops launching and leaves the batch to be resumed;
  * the second ends the process at once.
  */
-export async function followBatch(host: Host, flags: FollowFlags, request: RunRequest): Promise<number> {
+export async function followBatch(host: Host, flags: FollowFlags, request: RunRequest, confirm: ConfirmOptions): Promise<number> {
   using interruption = new Interruption(host, flags, 'the batch stays as it is; the same command goes on from here');
   const display = displayFor(host, flags);
   try {
     await using client = await interruption.over(host.connect(settingsOf(host, flags, (line) => display.log(line))));
     if (interruption.signal !== null) return interruption.exit;
+    await interruption.over(confirmRun(host, client, request, confirm));
     const handle = await interruption.over(client.run(request));
     const finished = await followEvents(handle, interruption, (event) => display.event(event));
     if (finished === null) {

@@ -23,6 +23,8 @@ export interface Host {
   readonly checks: Checks;
   /** Calls `listener` for SIGINT and SIGTERM until the subscription is disposed. */
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): Disposable;
+  /** Asks the person at the terminal; null: the question was broken off. Absent: nobody can be asked. */
+  ask?(question: string): Promise<string | null>;
   /** Ends the process at once, for a second Ctrl-C. */
   kill(code: number): void;
 }

@@ -1,4 +1,5 @@
 import { realpathSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit.ts';
 import type { Host, Stream } from './host.ts';
@@ -45,8 +46,24 @@ function processHost(): Host {
         },
       };
     },
+    ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
     kill: (code) => process.exit(code),
   };
+}
+
+/** One line of standard input. On standard error, because standard output may be somewhere else. */
+async function ask(question: string): Promise<string | null> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  // In a line that is being edited Ctrl-C raises no signal of the process.
+  lines.once('SIGINT', () => resolve(null));
+  lines.once('close', () => resolve(''));
+  lines.question(question, resolve);
+  try {
+    return await promise;
+  } finally {
+    lines.close();
+  }
 }
 
 /** A reader that goes away (`| head`) is no error: what is written after it is dropped, and the command goes on to its end. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { type ConfirmAbove, parseConfirmAbove } from '../domain/confirmation.ts';
 import type { Json } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
 
@@ -37,6 +38,13 @@ export function moneyAmount(value: string): Money {
   if (amount === undefined || currency === undefined || Number(amount) === 0)
     throw new InvalidArgumentError('It must be an amount with its currency, for example "2.50 USD".');
   return { amount: Number(amount), currency };
+}
+
+/** `500 trials`, `5.00 USD`, or both with a comma between them. */
+export function confirmAbove(value: string): ConfirmAbove {
+  const limits = parseConfirmAbove(value);
+  if (limits === null) throw new InvalidArgumentError('It must be a limit such as "500 trials", "5.00 USD", or both with a comma between them.');
+  return limits;
 }
 
 /** `name=value`, several times: the value is JSON where it reads as JSON (`50`, `true`, `["a"]`), else text. A name given twice is an error. */

@@ -1,5 +1,6 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
+import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress } from '../domain/progress.ts';
 import type { BatchHold, BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Outage } from '../domain/outage.ts';
@@ -210,6 +211,8 @@ export interface Trialbed extends AsyncDisposable {
   run(request: RunRequest): Promise<BatchHandle>;
   /** Watches a batch, whoever runs it: everything is read from the store. @throws {NotFoundError} */
   follow(batch: string): Promise<FollowedBatch>;
+  /** What a run would take, estimated from earlier batches. Starts no trial and makes no batch. */
+  estimate(request: RunRequest): Promise<RunEstimate>;
   /** Attaches to a batch's stored results. */
   results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
   batches(filter?: { readonly running?: boolean; readonly limit?: number }): Promise<readonly BatchRow[]>;
@@ -258,6 +261,7 @@ export interface PinReport {
 }
 
 export type { Decision, DecisionReceipt } from './approvals.ts';
+export type { RunEstimate } from './estimate.ts';
 export type { AskedApproval } from '../store/store.ts';
 
 /** Worlds that trials hold; their trials go on in them when the batch is resumed. */

@@ -1,3 +1,4 @@
+import type { ConfirmAbove } from '../domain/confirmation.ts';
 import { loadEnvironment } from '../environments/load.ts';
 import { requireAccess } from './agent-access.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
@@ -18,6 +19,7 @@ export const checks: Checks = {
     const trials = trialsOf(cases, selectSchedules(suite, cases, request), agents, request.trials ?? suite.defaults.trials);
     // What failed last is known to the store alone.
     if (request.lastFailed !== true) selectShard(trials, request.shard);
+    return { confirmAbove: suite.defaults.confirmAbove ?? {} };
   },
   async validation(suite, options = {}) {
     const read = await readSuite({ suite, environmentOptions: {}, agents: 'every' }, { loadEnvironment });
@@ -32,7 +34,7 @@ export const checks: Checks = {
 
 export interface Checks {
   /** @throws {SuiteFileError} @throws {NothingToRunError} */
-  run(request: RunRequest): Promise<void>;
+  run(request: RunRequest): Promise<{ readonly confirmAbove: ConfirmAbove }>;
   /** @throws {SuiteFileError} @throws {NothingToRunError} */
   validation(suite: string, options?: { readonly cases?: readonly string[] }): Promise<void>;
   /** Gives what it has read, as the request's `read`. @throws {RecordedRunsError} */

@@ -12,6 +12,7 @@ import { decide } from './approvals.ts';
 import { BatchWorkers } from './batch-workers.ts';
 import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
+import { estimate } from './estimate.ts';
 import { pin } from './pin.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
@@ -57,6 +58,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const work = new Set<Promise<unknown>>();
   return {
     run,
+    estimate: (request) => estimate(root, request),
     async results(id) {
       const stored = await store.batch(id);
       if (!stored) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);

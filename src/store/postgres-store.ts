@@ -44,6 +44,7 @@ import {
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
+import { listSamples } from './samples.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -96,6 +97,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
     trials: (batch, filter = {}) => listTrials(database, batch, filter),
     newestTrials: (suite) => newestTrials(database, suite),
+    samples: (suite, agents) => listSamples(database, suite, agents),
     trial: (idOrPrefix) => findTrial(database, idOrPrefix),
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
     progress: (batch) => countGroups(database, batch),

@@ -2,6 +2,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { ApprovalEnd, ApprovalSubject, OperationApproval } from '../domain/approval.ts';
 import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
+import type { Sample } from '../domain/estimate.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { ChatMessage } from '../domain/chat.ts';
 import type { JsonObject } from '../domain/json.ts';
@@ -224,6 +225,8 @@ export interface Store extends AsyncDisposable {
   trials(batch: string, filter?: { readonly underWay?: boolean }): Promise<readonly TrialRow[]>;
   /** Of each case, schedule, agent and repetition of a suite the trial that ended last, in whatever batch; cancelled ones do not count. */
   newestTrials(suite: string): Promise<readonly TrialRow[]>;
+  /** What trials of these agents took in a suite's newest batches, some of each kind, the newest first. */
+  samples(suite: string, agents: readonly string[]): Promise<readonly Sample[]>;
   /** By id, or by a prefix that only one trial has. @throws {StoreConflictError} when several have it. */
   trial(idOrPrefix: string): Promise<TrialRow | null>;
   setPhase(trial: string, attempt: number, phase: TrialPhase): Promise<void>;

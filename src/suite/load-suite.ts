@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, resolve } from 'node:path';
+import type { ConfirmAbove } from '../domain/confirmation.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
@@ -65,6 +66,7 @@ export async function readSuiteFiles(
     agents: defaultAgents(source, written, folder, agents, problems),
     faults: defaultFaults(source, written, schedules, problems),
     ...(written.defaults?.max_cost && { maxCost: written.defaults.max_cost }),
+    ...(written.defaults?.confirm_above && { confirmAbove: confirmAboveOf(written.defaults.confirm_above) }),
     ...(written.defaults?.addresses && { addresses: written.defaults.addresses }),
     ...(written.defaults?.unverified_approvals && { unverified: written.defaults.unverified_approvals }),
   };
@@ -79,6 +81,10 @@ export async function readSuiteFiles(
     defaults,
   };
   return { suite, problems };
+}
+
+function confirmAboveOf({ trials, money }: NonNullable<NonNullable<SuiteFile['defaults']>['confirm_above']>): ConfirmAbove {
+  return { ...(trials !== undefined && { trials }), ...(money !== undefined && { money }) };
 }
 
 const UNKNOWN_ROUTE = routeSchema.parse({ url: 'http://unknown.invalid', model: 'unknown' });

@@ -33,6 +33,13 @@ export const suiteSchema = z.strictObject({
         .optional(),
       faults: z.array(text).min(1).meta({ description: 'Fault schedules of the faults folder by name or glob, "none", or "all". Default: [none].' }).optional(),
       max_cost: money.meta({ description: 'No trial is launched once the models of a batch have cost so much. Default: no limit.' }).optional(),
+      confirm_above: z
+        .strictObject({
+          trials: z.int().min(1).max(10_000_000).meta({ description: 'Trials. Default: any number.' }).optional(),
+          money: money.meta({ description: 'What its models are likely to cost. Default: any amount.' }).optional(),
+        })
+        .meta({ description: 'A run of more than this asks before it begins, or needs --yes.' })
+        .optional(),
       addresses: z
         .enum(['keep', 'mask'])
         .meta({ description: 'What records of conversations with models do with mail addresses: keep them, or hide the mailbox. Default: keep.' })

@@ -1,5 +1,6 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { Case } from '../domain/case.ts';
+import type { ConfirmAbove } from '../domain/confirmation.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
@@ -22,6 +23,7 @@ export interface Suite {
     readonly agents: readonly string[];
     readonly faults: readonly string[];
     readonly maxCost?: Money;
+    readonly confirmAbove?: ConfirmAbove;
     readonly addresses?: 'keep' | 'mask';
     readonly unverified?: 'count' | 'refuse';
   };

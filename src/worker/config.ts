@@ -4,6 +4,7 @@ import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
 import { budgets, type NamedUrl, POSTGRES_URL, worldServers } from './world-servers.ts';
 import { traceVariables, type TracesConfig, tracesConfig } from './traces/config.ts';
+import { type ConfirmAbove, parseConfirmAbove } from '../domain/confirmation.ts';
 
 /** Which Postgres host holds worlds. */
 export interface WorldHostConfig {
@@ -170,6 +171,11 @@ export function readSettings(env: Environment, place: Place = {}): ServiceSettin
   };
 }
 
+/** Above what a run is to be confirmed, on this machine. @throws {ConfigError} */
+export function readConfirmAbove(env: Environment): ConfirmAbove {
+  return parse(env).TRIALBED_CONFIRM_ABOVE;
+}
+
 /** Those of the named variables that are set in this process, for an agent that was promised them. */
 export function readVariables(names: readonly string[]): { readonly [name: string]: string } {
   return Object.fromEntries(
@@ -220,6 +226,15 @@ const variables = z.object({
   TRIALBED_MODEL_CALLS_PER_SECOND: z.coerce.number('a number').gt(0, 'a number above 0').optional(),
   TRIALBED_WORLD_CONNECTIONS: z.string().default('').transform(budgets),
   TRIALBED_WORLD_PATIENCE: count(1, 60),
+  TRIALBED_CONFIRM_ABOVE: z
+    .string()
+    .default('')
+    .transform((text, context): ConfirmAbove => {
+      const limits = text === '' ? {} : parseConfirmAbove(text);
+      if (limits !== null) return limits;
+      context.addIssue({ code: 'custom', message: 'a limit such as "500 trials", "5.00 USD" or both with a comma between them' });
+      return z.NEVER;
+    }),
   TRIALBED_FAILPOINTS: z
     .string()
     .default('')

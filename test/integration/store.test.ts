@@ -74,6 +74,43 @@ describe('progress', () => {
   });
 });
 
+describe('what earlier trials took', () => {
+  test('is summed over the attempts of each trial, the newest of each kind, without those that say nothing', async () => {
+    const suite = `s${randomUUID()}`;
+    const id = `b${randomUUID().replaceAll('-', '')}`;
+    await store.createBatch({ ...planOf(id, 25), suite });
+    const trial = (n: number) => `${id}-${String(n).padStart(4, '0')}`;
+    const end = async (n: number, attempt: number, seconds: number, changes = {}) => {
+      await store.beginAttempt(trial(n), attempt, '2026-03-02T08:00:00.000Z');
+      const endedAt = new Date(Date.parse('2026-03-02T08:00:00.000Z') + seconds * 1000).toISOString();
+      await store.finishAttempt(trial(n), attempt, summaryOf(trial(n), attempt, changes), endedAt);
+    };
+    await end(1, 1, 10, { ending: 'infra_error', pass: null });
+    await end(1, 2, 5);
+    await end(2, 1, 7, { ending: 'cancelled', pass: null });
+    await end(3, 1, 7, { ending: 'infra_error', pass: null });
+    const call = (over: Partial<ModelCall>): ModelCall => ({
+      ...{ id: randomUUID(), who: 'agent', agent: null, source: 'loop', route: 'r', url: null, model: 'm', reported: null, parameters: {}, seed: null },
+      ...{ usage: { input: 100, output: 10, cached: null, reasoning: null }, price: { amount: 0.5, currency: 'USD' }, latencyMs: 20, tries: 1 },
+      ...{ end: 'replied', problem: null, at: '2026-03-02T08:00:01.000Z', ...over },
+    });
+    await store.addModelCall(trial(1), 1, call({}));
+    await store.addModelCall(trial(1), 2, call({ price: { amount: 0.25, currency: 'EUR' } }));
+    await store.addModelCall(trial(1), 2, call({ usage: null, price: null }));
+    await store.addModelCall(trial(1), 2, call({ usage: null, price: null, latencyMs: null, end: 'failed' }));
+    expect(await store.samples(suite, ['reference'])).toEqual([
+      {
+        ...{ case: CASE.id, schedule: 'none', agent: 'reference', seconds: 15, calls: 3, input: 200, output: 20, cost: { USD: 0.5, EUR: 0.25 } },
+        unmeasured: { tokens: 1, cost: 1 },
+      },
+    ]);
+    for (let n = 4; n <= 25; n++) await end(n, 1, n);
+    expect(await store.samples(suite, ['reference'])).toHaveLength(20);
+    expect(await store.samples(suite, ['another'])).toEqual([]);
+    expect(await store.samples('another', ['reference'])).toEqual([]);
+  });
+});
+
 describe('documents', () => {
   test('are read back by hash, and putting them twice changes nothing', async () => {
     await Promise.all([store.putDocuments(DOCUMENTS), store.putDocuments(DOCUMENTS)]);

@@ -13,9 +13,10 @@ export class TestHost implements Host {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv = {};
   /** Nothing is refused beforehand. */
-  readonly checks: Host['checks'] = { run: async () => {}, validation: async () => {}, recordedRuns: async () => NOTHING_READ };
+  readonly checks: Host['checks'] = { run: async () => ({ confirmAbove: {} }), validation: async () => {}, recordedRuns: async () => NOTHING_READ };
   readonly out: Host['out'];
   readonly err: Host['err'];
+  readonly ask?: NonNullable<Host['ask']>;
   readonly #client: Partial<Trialbed> | Error;
 
   constructor(
@@ -23,9 +24,11 @@ export class TestHost implements Host {
       readonly client?: Partial<Trialbed> | Error;
       readonly terminal?: { readonly columns: number; readonly rows?: number; readonly colours?: boolean };
       readonly cwd?: string;
+      readonly ask?: NonNullable<Host['ask']>;
     } = {},
   ) {
     this.#client = options.client ?? new Error('this command must not connect');
+    if (options.ask) this.ask = options.ask;
     this.cwd = options.cwd ?? '/nowhere';
     const terminal = options.terminal;
     const facts = terminal
@@ -51,6 +54,7 @@ export class TestHost implements Host {
     return {
       run: missing,
       follow: missing,
+      estimate: missing,
       results: missing,
       batches: missing,
       trials: missing,

@@ -2,13 +2,16 @@ import { access, constants } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Option } from 'commander';
 import type { RunRequest } from '../../client/api.ts';
+import { type ConfirmAbove, reasonsToConfirm } from '../../domain/confirmation.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Money } from '../../domain/model.ts';
 import { makeFolder } from '../../infra/make-folder.ts';
-import { type AddCommand, common } from '../command.ts';
-import { UsageError } from '../exit.ts';
-import type { CommonFlags } from '../host.ts';
-import { assignment, collect, faultNames, moneyAmount, positiveInteger, rate, shard } from '../options.ts';
+import { type AddCommand, common, withClient } from '../command.ts';
+import { type ConfirmOptions, confirmLimits } from '../confirm.ts';
+import { estimateLines } from '../estimate-lines.ts';
+import { EXIT, UsageError } from '../exit.ts';
+import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
+import { assignment, collect, confirmAbove, faultNames, moneyAmount, positiveInteger, rate, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
 
 /** `trialbed run SUITE`. */
@@ -38,6 +41,13 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--concurrency <n>', 'trials in flight', positiveInteger)
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
     .option('--max-cost <amount>', 'stop launching once models have cost so much, for example "2.50 USD" (default: as the suite says)', moneyAmount)
+    .option('--dry-run', 'only tell which trials it would be, and what these are likely to take by earlier batches')
+    .option(
+      '--confirm-above <limit>',
+      'ask before a run that is larger or dearer, for example "500 trials, 5.00 USD" (default: as the suite and the machine say)',
+      confirmAbove,
+    )
+    .option('--yes', 'begin without asking')
     .option('--human', "people decide what needs an approval (trialbed approvals), and not the cases' approvers")
     .addOption(
       new Option('--unverified <what>', 'with --human: plain signals, whose sender nobody knows, count as decisions (default: as the suite says)').choices([
@@ -51,14 +61,17 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .action(
       action(async (suite: string, flags: RunFlags) => {
         const request = runRequest(suite, flags);
-        await host.checks.run(request);
+        const check = await host.checks.run(request);
+        const confirm = confirmOptions(flags, check.confirmAbove);
+        if (flags.dryRun) return await dryRun(host, flags, request, confirm);
         if (flags.report !== undefined) await writableFolder(resolve(host.cwd, flags.report));
-        return await followBatch(host, flags, request);
+        return await followBatch(host, flags, request, confirm);
       }),
     );
   common(command, [
     'run support-desk --agent reference --agent hasty',
     "run ./my-suite --agent ./agents/mine.yaml --case 'refund-*' --trials 5",
+    'run support-desk --faults all --trials 5 --dry-run',
     'run support-desk --faults all --seed 7',
     'run support-desk --last-failed --keep failed',
     'run support-desk --shard 2/4 --json > trials.jsonl',
@@ -81,6 +94,9 @@ export interface RunFlags extends CommonFlags {
   readonly with?: { readonly [name: string]: Json };
   readonly maxCost?: Money;
   readonly human?: true;
+  readonly dryRun?: true;
+  readonly confirmAbove?: ConfirmAbove;
+  readonly yes?: true;
   readonly unverified?: 'count' | 'refuse';
   readonly report?: string;
   readonly minPass?: number;
@@ -108,6 +124,23 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.unverified && { unverified: flags.unverified }),
     ...(flags.with && { environmentOptions: flags.with }),
   };
+}
+
+function confirmOptions(flags: RunFlags, suite: ConfirmAbove): ConfirmOptions {
+  return { suite, ...(flags.confirmAbove && { option: flags.confirmAbove }), ...(flags.yes && { yes: flags.yes }) };
+}
+
+/** Tells what a run would be, and whether it would ask. */
+async function dryRun(host: Host, flags: RunFlags, request: RunRequest, confirm: ConfirmOptions): Promise<number> {
+  const estimate = await withClient(host, flags, (client) => client.estimate(request));
+  const reasons = reasonsToConfirm(estimate, confirmLimits(host, confirm));
+  if (flags.json) {
+    printJson(host, { ...estimate, confirm: reasons });
+    return EXIT.ok;
+  }
+  for (const line of estimateLines(estimate, columnsOf(host.out), paintFor(host.out))) print(host, line);
+  if (reasons.length > 0) print(host, paintFor(host.out)('yellow', `a run asks before it begins: ${reasons.join('; ')}`));
+  return EXIT.ok;
 }
 
 /** Fails before the trials run rather than after. */

@@ -1,0 +1,52 @@
+import type { Money } from '../domain/model.ts';
+import type { BatchOptions, BatchPlan } from '../store/store.ts';
+import type { LoadedAgent, LoadedSchedule, Suite } from '../suite/suite.ts';
+import type { Root } from '../worker/root.ts';
+import type { RunRequest } from './api.ts';
+import { requireAccess, requirePrices } from './agent-access.ts';
+import { onlyLastFailed } from './last-failed.ts';
+import { type PlannedTrial, planBatch } from './plan.ts';
+import type { ReadSuite } from './read-suite.ts';
+import { selectCases, selectShard, trialsOf } from './select.ts';
+import { selectSchedules } from './select-schedules.ts';
+
+const DEFAULT_CONCURRENCY = 8;
+const RETRIES = 2;
+
+/** What a request comes to, before anything of it is stored. */
+export interface PlannedRun {
+  readonly suite: Suite;
+  readonly agents: readonly LoadedAgent[];
+  readonly schedules: readonly (LoadedSchedule | null)[];
+  readonly trials: readonly PlannedTrial[];
+  readonly plan: BatchPlan;
+  /** Null: no limit. */
+  readonly maxCost: Money | null;
+}
+
+/** Chooses the trials of a request and makes the manifest of their batch. Stores nothing. @throws {NothingToRunError} @throws {AgentAccessError} */
+export async function planRun({ store }: Pick<Root, 'store'>, { suite, environment, agents }: ReadSuite, request: RunRequest): Promise<PlannedRun> {
+  const options = optionsOf(request, suite.defaults);
+  requireAccess(agents, options.isolation);
+  const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
+  requirePrices(agents, maxCost);
+  const cases = selectCases(suite.cases, request);
+  const schedules = selectSchedules(suite, cases, request);
+  const trialsFor = (repetitions: number) => trialsOf(cases, schedules, agents, repetitions);
+  const chosen = request.lastFailed ? await onlyLastFailed(store, suite.name, trialsFor, request.trials) : trialsFor(request.trials ?? suite.defaults.trials);
+  const trials = selectShard(chosen, request.shard);
+  const plan = await planBatch({ suite, environment, trials, options, seed: request.seed ?? null });
+  return { suite, agents, schedules, trials, plan, maxCost };
+}
+
+function optionsOf(request: RunRequest, { addresses, unverified }: Suite['defaults']): BatchOptions {
+  return {
+    isolation: request.isolation ?? 'schema',
+    keep: request.keep ?? 'failed',
+    concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
+    retries: RETRIES,
+    ...(request.human && { human: true }),
+    ...((request.unverified ?? unverified) && { unverified: request.unverified ?? unverified }),
+    ...(addresses && { addresses }),
+  };
+}
