@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { MAX_TASKS, processHold } from '../processes/control-group.ts';
 import type { ServiceSettings } from '../worker/config.ts';
 import { readHomeState } from './home-state.ts';
 import { arrange } from './plan.ts';
@@ -51,6 +52,7 @@ export async function diagnose(settings: ServiceSettings): Promise<DoctorReport>
     ...(embeddedNeeded ? [embeddedCheck(settings)] : []),
     ...(container === null ? [] : [containerCheck(settings, container, containerWorks)]),
     diskCheck(settings),
+    agentsCheck(),
     servicesCheck(settings),
   ]);
   return { ok: checks.every(({ state }) => state !== 'missing'), checks };
@@ -164,6 +166,20 @@ async function diskCheck({ home }: ServiceSettings): Promise<DoctorCheck> {
   if (free >= LEAST_SPACE) return ok(name, found);
   return { name, state: 'warning', found, advice: 'a batch with snapshots needs more; free some space or name another folder in TRIALBED_HOME' };
 }
+
+/** How well the processes of agents and tool servers are held here. */
+async function agentsCheck(): Promise<DoctorCheck> {
+  const name = 'processes of agents';
+  const { ends, bounds } = await processHold();
+  if (bounds) return ok(name, `control groups end what agents start, wherever it went, and bound it to ${MAX_TASKS} processes and threads each`);
+  const bounded = process.getuid?.() === 0 ? 'nothing bounds their number, since we are root' : 'their number is bounded for the user as a whole';
+  if (ends) return { name, state: 'ok', found: `control groups end what agents start, wherever it went; ${bounded}`, advice: ROOM_FOR_GROUPS };
+  const found = `process groups end what agents start, unless it leaves its session and takes another environment; ${bounded}`;
+  return { name, state: 'warning', found, advice: ROOM_FOR_GROUPS };
+}
+
+const ROOM_FOR_GROUPS =
+  'only for agents that are not trusted: let the worker make control groups beside its own (cgroup v2, delegated with "pids"), or give it a container';
 
 /** What runs, and whether the ports that services of this home had before are still theirs to have. */
 async function servicesCheck({ home }: ServiceSettings): Promise<DoctorCheck> {

@@ -5,7 +5,7 @@ const ROUNDS = 20;
 
 /**
  * Ends every process whose environment began with the entry, wherever it went: a program that leads a session of its own belongs to no group of ours any more, but has
- * the environment that it was given, and hands it on. On Linux only, where `/proc` tells it; one that was started with another environment is not found.
+ * the environment that it was given, and hands it on. On Linux only, where `/proc` tells it; one that was started with another environment is found by its control group, where there is one.
  */
 export async function endEscaped(entry: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {

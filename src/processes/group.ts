@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { type ControlGroup, enterScript, killScript, makeControlGroup } from './control-group.ts';
+import { endEscaped } from './escaped.ts';
 
 /** How long a process may take to end after SIGTERM, and again after SIGKILL. */
 const EXIT_GRACE_MS = 2_000;
@@ -14,18 +16,39 @@ export interface GroupOptions {
   readonly marker: string;
 }
 
+/** A program, and what holds together all that it starts. */
+export interface Group {
+  readonly child: ChildProcess;
+  /** Ends the program and whatever it started, in its process group, in its control group, or with its environment; as far as the system has these. */
+  end(): Promise<void>;
+}
+
 /**
- * Starts a program that leads a process group of its own. Nothing of the group outlives this process, nor does what left it and kept its environment: a shell in it
- * waits for the end of a pipe that only this process holds. End it with {@link endGroup}, then with `endEscaped`.
+ * Starts a program that leads a process group of its own, in a control group of its own where one can be made. Nothing of either outlives this process, nor does what
+ * left them and kept its environment: a shell beside them waits for the end of a pipe that only this process holds.
  *
  * @param file absolute path
  */
-export function spawnGroup(file: string, args: readonly string[], { folder, env, marker }: GroupOptions): ChildProcess {
-  const child = spawn('/bin/sh', ['-c', withGuard(marker), file, ...args], { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+export async function startGroup(file: string, args: readonly string[], { folder, env, marker }: GroupOptions): Promise<Group> {
+  const control = await makeControlGroup();
+  const script = withGuard(marker, control);
+  const child = spawn('/bin/sh', ['-c', script, file, ...args], { cwd: folder, env, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   child.stdio[GUARD_FD]?.on('error', () => {});
   // A program need not read what it is sent.
   child.stdin?.on('error', () => {});
-  return child;
+  return holding(child, control, `${marker}=${env[marker]}`);
+}
+
+/** Holds a child that leads a process group and has started nothing yet. `entry`: of its environment, and of no other program's. */
+export function holding(child: ChildProcess, control: ControlGroup | null, entry: string): Group {
+  return {
+    child,
+    async end() {
+      await endGroup(child);
+      await control?.end();
+      await endEscaped(entry);
+    },
+  };
 }
 
 const GUARD_FD = 3;
@@ -37,10 +60,11 @@ const MAX_PROCESSES = 8_192;
  * Becomes the program. What it leaves in the background ends everything once the pipe has no writer any more: first what left the group and has the marker in its
  * environment (named to no other process: `printf` is the shell's own), then the group with itself.
  */
-const withGuard = (marker: string) => `
+const withGuard = (marker: string, control: ControlGroup | null) => `
 (
   exec <&3 3<&- >/dev/null 2>&1
   read _
+  ${control === null ? '' : killScript(control)}
   read self _ </proc/self/stat
   for at in $(printf %s "${marker}=$${marker}" | grep -lsFf - /proc/[0-9]*/environ); do
     pid=\${at#/proc/}
@@ -49,6 +73,7 @@ const withGuard = (marker: string) => `
   kill -KILL 0
 ) &
 { ulimit -u ${MAX_PROCESSES} || ulimit -p ${MAX_PROCESSES}; } 2>/dev/null
+{ ${control === null ? '' : enterScript(control)}:; } 2>/dev/null
 exec 3<&- "$0" "$@"`;
 
 /** Reads streams to their end and keeps the beginning, for the record of an error; `text` gives at most 2,000 characters of it. */
@@ -65,7 +90,7 @@ export function headOf(streams: readonly (Readable | null)[]): { text(): string 
 }
 
 /** Ends a child that leads a process group, and whatever it started in it: SIGTERM to the group, then SIGKILL. */
-export async function endGroup(child: ChildProcess): Promise<void> {
+async function endGroup(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid === undefined) return;
   const running = () => child.exitCode === null && child.signalCode === null;

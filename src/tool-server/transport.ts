@@ -1,8 +1,6 @@
-import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
-import { endEscaped } from '../processes/escaped.ts';
-import { endGroup, headOf, spawnGroup } from '../processes/group.ts';
+import { type Group, headOf, startGroup } from '../processes/group.ts';
 import { Lines } from '../processes/lines.ts';
 
 /** Longest message that a server may print; in bytes. */
@@ -33,7 +31,7 @@ export class ProcessTransport implements Transport {
   readonly lost: Promise<string>;
   private readonly program: ServerProgram;
   private readonly lose: (why: string) => void;
-  private child: ChildProcess | null = null;
+  private group: Group | null = null;
   private closed = false;
   private readonly mark = randomUUID();
   private readonly lines = new Lines(MAX_MESSAGE_BYTES, {
@@ -52,8 +50,10 @@ export class ProcessTransport implements Transport {
 
   async start(): Promise<void> {
     const { file, args, folder, env } = this.program;
-    const child = spawnGroup(file, args, { folder, env: { ...env, [MARKER]: this.mark }, marker: MARKER });
-    this.child = child;
+    const group = await startGroup(file, args, { folder, env: { ...env, [MARKER]: this.mark }, marker: MARKER });
+    this.group = group;
+    if (this.closed) await group.end();
+    const { child } = group;
     const printed = headOf([child.stderr]);
     child.once('error', (error) => this.lose(`it could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
@@ -66,7 +66,7 @@ export class ProcessTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const input = this.child?.stdin;
+    const input = this.group?.child.stdin;
     if (!input?.writable) throw new Error('the tool server takes no messages any more');
     await new Promise<void>((resolve, reject) => input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve())));
   }
@@ -76,8 +76,7 @@ export class ProcessTransport implements Transport {
     this.closed = true;
     this.lines.close();
     this.lose('it was ended');
-    if (this.child) await endGroup(this.child);
-    await endEscaped(`${MARKER}=${this.mark}`);
+    await this.group?.end();
     this.onclose?.();
   }
 

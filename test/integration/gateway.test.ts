@@ -7,10 +7,15 @@ import type { TrialSummary } from '../../src/domain/trial.ts';
 import { timelineLines } from '../../src/cli/trial-timeline.ts';
 import { trialbedOver, writeBatchReport } from '../../src/client/index.ts';
 import { startMark } from '../../src/infra/process.ts';
+import { MAX_TASKS, processHold } from '../../src/processes/control-group.ts';
 import { until } from '../chaos/until.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
+import { skipTitle } from '../harness/requirements.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { acting, type Blobs, blobs } from './core-trials.ts';
+
+const hold = await processHold();
+const NO_GROUPS = 'no control group that does it can be made here';
 
 let testbed: Testbed;
 let suites: Blobs;
@@ -179,9 +184,14 @@ describe('a token', () => {
 
   it('ends with its agent: what comes later is refused and stands in the record as late', async () => {
     const file = join(folder, 'late');
-    const trial = await suites.run(rogue(['late', file]));
+    const running = suites.run(rogue(['late', file]));
+    const given = await until('the token was given away', async () => JSON.parse(await readFile(file, 'utf8')) as { gateway: string; token: string });
+    const ask = (path: string, init: RequestInit) => fetch(`${given.gateway}${path}`, { ...init, headers: { authorization: `Bearer ${given.token}` } });
+    while ((await ask('/tools', {})).ok) await new Promise((resolve) => setTimeout(resolve, 50));
+    const late = await ask('/tools/add_note', { method: 'POST', body: '{"body":"late"}' });
+    expect([late.status, await late.json()]).toMatchObject([401, { state: 'rejected', problem: { code: 'token_ended' } }]);
+    const trial = await running;
     expect(trial).toMatchObject({ ending: 'agent_error', calls: 1 });
-    expect(await until('the late call was answered', async () => JSON.parse(await readFile(file, 'utf8')) as Json)).toEqual([401, 'rejected', 'token_ended']);
     const { lateAttempts, operations } = await suites.record(trial);
     expect(operations.map(({ tool }) => tool)).toEqual(['wait']);
     expect(lateAttempts).toEqual(
@@ -238,6 +248,18 @@ describe('a program', () => {
     const pids = (await readFile(file, 'utf8')).trim().split('\n').map(Number);
     expect(pids).toHaveLength(64);
     expect(await Promise.all(pids.map((pid) => startMark(pid)))).toEqual(Array(64).fill(null));
+  });
+
+  it.skipIf(!hold.ends)(skipTitle('takes with it what has another session and another environment', { met: hold.ends, reason: NO_GROUPS }), async () => {
+    const file = join(folder, 'disguised');
+    expect(await suites.run(rogue(['disguises', file]))).toMatchObject({ ending: 'completed' });
+    expect(await startMark(Number(await readFile(file, 'utf8')))).toBeNull();
+  });
+
+  it.skipIf(!hold.bounds)(skipTitle('is stopped where it multiplies without end, also for root', { met: hold.bounds, reason: NO_GROUPS }), async () => {
+    const count = Number(await answerOf(await suites.run(rogue(['multiplies']))));
+    expect(count).toBeGreaterThan(10);
+    expect(count).toBeLessThan(MAX_TASKS);
   });
 
   it('has a bound on processes', async () => {

@@ -125,7 +125,7 @@ describe('an agent that asks a model through the gateway', () => {
     const module = (times: number): JsonObject => ({ ...moduleAgent('asks-model.ts', { times }), route: route(), provider_variables: true });
     const trial = await suites.run(module(2));
     expect(trial).toMatchObject({ ending: 'completed', calls: 2 });
-    expect((await suites.record(trial)).messages.at(-1)?.text).toBe('OPENAI_API_KEY OPENAI_BASE_URL TRIALBED_MODEL_OPENAI TRIALBED_TOKEN');
+    expect((await suites.record(trial)).messages.at(-1)?.text).toBe('OPENAI_API_KEY OPENAI_BASE_URL TRIALBED_MODEL_OPENAI TRIALBED_PROCESS TRIALBED_TOKEN');
     expect(totalsOf(await callsOf(trial))).toMatchObject({ calls: 2, cost: { USD: 0.0006 } });
     const beyond = await suites.run(module(9), { budget: { steps: 3 } });
     expect(beyond).toMatchObject({ ending: 'budget_exhausted', pass: 'fail' });

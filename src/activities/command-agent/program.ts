@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { finished } from 'node:stream/promises';
-import { endEscaped } from '../../processes/escaped.ts';
-import { endGroup, headOf, spawnGroup } from '../../processes/group.ts';
+import { headOf, startGroup } from '../../processes/group.ts';
 import type { TurnEnd } from '../gateway-agent/conversation.ts';
 
 /** How long what a program printed may come after its exit: something that it started may hold its output open. */
@@ -30,12 +29,11 @@ export interface ProgramOptions {
 export async function runProgram(options: ProgramOptions): Promise<TurnEnd> {
   const { file, args, folder, env, signal } = options;
   if (signal.aborted) return { kind: 'stopped' };
-  const child = spawnGroup(file, args, { folder, env, marker: options.marker });
+  const group = await startGroup(file, args, { folder, env, marker: options.marker });
   try {
-    return await Promise.race([endOf(child, options), aborted(signal)]);
+    return await Promise.race([endOf(group.child, options), aborted(signal)]);
   } finally {
-    await endGroup(child);
-    await endEscaped(`${options.marker}=${env[options.marker]}`);
+    await group.end();
   }
 }
 
@@ -73,5 +71,9 @@ async function endOf(child: ChildProcess, { stdin, maxOutputBytes }: ProgramOpti
 }
 
 function aborted(signal: AbortSignal): Promise<TurnEnd> {
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'stopped' }), { once: true }));
+  return new Promise((resolve) => {
+    const stop = () => resolve({ kind: 'stopped' });
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+  });
 }
