@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { totalsOf } from '../domain/model.ts';
 import type { TrialModels, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
-import { firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
+import { type Diagnostics, firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
 import type { Store, TrialRow } from '../store/store.ts';
 import { type AttemptRef, FAILURE, type FinishRequest, type GradeResult } from './contract.ts';
 
@@ -38,7 +38,12 @@ export function gradeOf(verdict: Verdict): GradeResult {
     ...(verdict.diagnostics.unfiredRules && {
       faults: { injected: verdict.diagnostics.injectedFaults ?? 0, unfired: verdict.diagnostics.unfiredRules.length },
     }),
+    ...teamOf(verdict.diagnostics),
   };
+}
+
+function teamOf({ callsByActor, handOversByActor = {}, repeatedHandOvers = 0 }: Diagnostics): Pick<GradeResult, 'team'> {
+  return callsByActor ? { team: { calls: callsByActor, handOvers: handOversByActor, repeated: repeatedHandOvers } } : {};
 }
 
 /**
@@ -95,5 +100,6 @@ function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
     disturbed: request.disturbed,
     snapshot: request.snapshot,
     ...(result?.faults && { faults: result.faults }),
+    ...(result?.team && { team: result.team }),
   };
 }

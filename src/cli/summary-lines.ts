@@ -2,6 +2,7 @@ import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { type CellState, cellState, cellText, matrix, trialState } from '../report/matrix.ts';
 import { modelLines, stoppedLine } from './model-lines.ts';
 import { plainText } from '../report/plain-text.ts';
+import { teamLines } from './team-lines.ts';
 import type { WrittenReport } from '../report/report.ts';
 import type { Hint } from './hint.ts';
 import type { Paint } from './host.ts';
@@ -26,6 +27,7 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
     ...(summary.cancelled > 0 ? [`${summary.cancelled} cancelled`] : []),
   ];
   lines.push(...scheduleLines(summary, columns, paint), ...modelLines(summary.models ?? [], columns, paint));
+  lines.push(...teamLines(summary.teams ?? [], columns, paint));
   lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
   if (summary.stopped) lines.push(paint('yellow', stoppedLine(summary.stopped)));
   if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "${hint('sweep')}" drops them`);

@@ -2,6 +2,7 @@ import { NO_FAULTS } from '../domain/fault.ts';
 import type { BatchSummary, ScheduleSummary, TrialSummary } from '../domain/trial.ts';
 import { judgeGate } from '../report/gate.ts';
 import { modelUseOf } from './model-use.ts';
+import { teamUseOf } from './team-use.ts';
 import type { BatchRow, Store, TrialRow } from '../store/store.ts';
 
 /** Counts a batch. A batch that is not finished has not met its gate. */
@@ -15,7 +16,9 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
   const cancelled = count((summary) => summary.ending === 'cancelled');
   let made = 0;
   for (const row of rows) made += row.attempt;
-  const models = await modelUseOf(store, batch.id, rows);
+  const calls = await store.modelCallsOf(batch.id);
+  const models = modelUseOf(calls, rows);
+  const teams = teamUseOf(summaries, calls);
   const summary: BatchSummary = {
     type: 'summary',
     batch: batch.id,
@@ -32,6 +35,7 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased },
     ...(rows.some((row) => row.schedule !== NO_FAULTS.name) && { schedules: scheduleSummaries(rows, summaries) }),
     ...(models.length > 0 && { models }),
+    ...(teams.length > 0 && { teams }),
   };
   return { ...summary, gate: summaries.length < rows.length ? 'not_met' : judgeGate(summary) };
 }

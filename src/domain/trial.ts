@@ -38,6 +38,41 @@ export interface TrialSummary {
   readonly faults?: TrialFaults;
   /** What models used in the attempt that counts, for the agent and for the simulated user; null: not measured. Absent: neither was. */
   readonly models?: TrialModels;
+  /** Who of a team acted in the attempt that counts; absent where the agent is no team. */
+  readonly team?: TrialTeam;
+}
+
+/** What the members of a team did in one trial. */
+export interface TrialTeam {
+  /** Calls by member, refused ones included. */
+  readonly calls: { readonly [member: string]: number };
+  /** Hand-overs by the member that gave the conversation away. */
+  readonly handOvers: { readonly [member: string]: number };
+  /** Hand-overs from and to whom there had been one before. */
+  readonly repeated: number;
+}
+
+/** What a team did in a batch, in the attempts that count. */
+export interface TeamUse {
+  readonly agent: string;
+  /** Trials of which the members' calls are known. */
+  readonly trials: number;
+  readonly handOvers: number;
+  /** Hand-overs from and to whom there had been one before in the same trial, and trials in which there was such a one. */
+  readonly repeated: number;
+  readonly repeatedIn: number;
+  /** In the order in which they were first seen. */
+  readonly members: readonly MemberUse[];
+}
+
+export interface MemberUse {
+  readonly member: string;
+  /** Calls, refused ones included. */
+  readonly calls: number;
+  /** Times that it gave the conversation to another. */
+  readonly handOvers: number;
+  /** What its models used, all attempts included; null: not measured. */
+  readonly models: ModelTotals | null;
 }
 
 export interface TrialModels {
@@ -89,6 +124,8 @@ export interface BatchSummary {
   readonly schedules?: readonly ScheduleSummary[];
   /** What models used, by agent, all attempts included; absent where no call was measured. */
   readonly models?: readonly AgentModelUse[];
+  /** What each team did; absent where no agent was one. */
+  readonly teams?: readonly TeamUse[];
   /** It stopped launching, and can be resumed. Absent: it did not. */
   readonly stopped?: StoppedBatch;
 }

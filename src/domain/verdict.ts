@@ -47,6 +47,8 @@ export interface Diagnostics {
   readonly handOvers?: number;
   /** Those of them from and to whom there had been one before. */
   readonly repeatedHandOvers?: number;
+  /** Hand-overs by the member that gave the conversation away; absent where the agent is no team. */
+  readonly handOversByActor?: { readonly [member: string]: number };
   /** Faults that were injected. */
   readonly injectedFaults?: number;
   /** Rules of the schedule that hit nothing: they tested nothing. Places in the schedule, from 0. */

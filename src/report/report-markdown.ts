@@ -4,6 +4,7 @@ import { modelsText } from './models-markdown.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
 import { schedulesText } from './schedules-markdown.ts';
+import { teamsMarkdown } from './teams-markdown.ts';
 import { approvalsMarkdown } from './approvals-markdown.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { evidenceText } from './plain-text.ts';
@@ -22,6 +23,7 @@ export function reportMarkdown(data: ReportData): string {
     section('Cases and agents', matrixTable(data)),
     section('Fault schedules', schedulesText(data)),
     section('Models', modelsText(data)),
+    section('Teams', teamsMarkdown(data.summary)),
     section('Approvals', approvalsMarkdown(data.trials)),
     section('Failures', trialList(of('fail'), budget)),
     section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),

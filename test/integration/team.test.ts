@@ -75,8 +75,10 @@ it('each member acts with a token, tools and permissions of its own; who acted a
 
 it('two who hand over to each other end with the trial’s budget, and the repeated delegation shows', async () => {
   const members = { a: [module('passes-on.ts', { to: 'b' })], b: [module('passes-on.ts', { to: 'a' })] } as const;
-  const { trials } = await testbed.run({ ...(await team('circle', 'a', members, { budget: { calls: 5 } })), keep: 'never' });
-  expect(trials).toMatchObject([{ ending: 'budget_exhausted', calls: 5 }]);
+  const { trials, summary } = await testbed.run({ ...(await team('circle', 'a', members, { budget: { calls: 5 } })), keep: 'never' });
+  expect(trials).toMatchObject([{ ending: 'budget_exhausted', calls: 5, team: { calls: { a: 3, b: 2 }, handOvers: { a: 3, b: 2 }, repeated: 3 } }]);
+  const members_ = ['a', 'b'].map((member) => ({ member, calls: member === 'a' ? 3 : 2, handOvers: member === 'a' ? 3 : 2, models: null }));
+  expect(summary.teams).toEqual([{ agent: 'agent', trials: 1, handOvers: 5, repeated: 3, repeatedIn: 1, members: members_ }]);
   const verdict = (await testbed.root.store.verdicts(trials[0]?.trial ?? ''))[0];
   expect(verdict?.diagnostics).toMatchObject({ handOvers: 5, repeatedHandOvers: 3 });
 });

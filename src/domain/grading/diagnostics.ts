@@ -43,11 +43,23 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
 }
 
 /** Who acted, and how often the conversation went to and fro. */
-function delegation(handOvers: readonly HandOver[], operations: readonly Operation[]): Pick<Diagnostics, 'callsByActor' | 'handOvers' | 'repeatedHandOvers'> {
-  const callsByActor = new Map<string, number>();
-  for (const { actor } of operations) if (actor !== undefined) callsByActor.set(actor, (callsByActor.get(actor) ?? 0) + 1);
+function delegation(
+  handOvers: readonly HandOver[],
+  operations: readonly Operation[],
+): Pick<Diagnostics, 'callsByActor' | 'handOvers' | 'repeatedHandOvers' | 'handOversByActor'> {
   const ways = new Set(handOvers.map(({ from, to }) => JSON.stringify([from, to])));
-  return { callsByActor: Object.fromEntries(callsByActor), handOvers: handOvers.length, repeatedHandOvers: handOvers.length - ways.size };
+  return {
+    callsByActor: countsOf(operations.flatMap(({ actor }) => actor ?? [])),
+    handOvers: handOvers.length,
+    repeatedHandOvers: handOvers.length - ways.size,
+    handOversByActor: countsOf(handOvers.map(({ from }) => from)),
+  };
+}
+
+function countsOf(names: readonly string[]): { readonly [name: string]: number } {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Object.fromEntries(counts);
 }
 
 function unfired({ rules, injected }: RecordedFaults): number[] {
