@@ -1,4 +1,5 @@
 import { printable } from '../domain/text/bounded.ts';
+import { withoutSecrets as withoutForms } from '../domain/text/secrets.ts';
 import { ToolFailure } from '../environments/define.ts';
 
 /** Longest detail, in UTF-16 units: it lies in the ledger and in the record, and what a database quotes has no bounds. */
@@ -50,5 +51,5 @@ function wordsOf(error: unknown): string {
 function withoutSecrets(text: string, secrets: readonly string[]): string {
   const known = secrets.filter((secret) => secret.length >= MIN_SECRET_LENGTH).sort((a, b) => b.length - a.length);
   const plain = known.reduce((rest, secret) => rest.replaceAll(secret, '[secret]').replaceAll(encodeURIComponent(secret), '[secret]'), text);
-  return plain.replace(/\b([a-z][a-z0-9+.-]*:\/\/[^\s:/@]*):[^\s@/]+@/giu, '$1:[secret]@').replace(/\b(bearer|basic)\s+[\w.~+/=-]{8,}/giu, '$1 [secret]');
+  return withoutForms(plain);
 }

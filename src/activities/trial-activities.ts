@@ -4,6 +4,7 @@ import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from 
 import type { TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { ModelRoute } from '../domain/model.ts';
+import { outageOf } from '../domain/outage.ts';
 import type { World } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
@@ -12,7 +13,7 @@ import { createApprovalActivities } from './approvals.ts';
 import { buildRecord } from './build-record.ts';
 import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
-import { interruption, toFailure } from './failures.ts';
+import { interruption, isPassing, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, modelsOf, snapshotId } from './finish-attempt.ts';
 import type { CallModelServices } from './model-agent/ask-model.ts';
 import { callModel } from './model-agent/call-model.ts';
@@ -66,7 +67,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       .catch((error: unknown) => services.log.debug({ trial, window, err: error }, 'the end of a trial could not be reported'));
   };
 
-  return guard({
+  return guard(services.log, {
     async beginAttempt({ trial, attempt, reportTo }) {
       const row = await store.trial(trial);
       const done = row?.summary && row.summary.ending !== 'infra_error' && row.summary.ending !== 'cancelled' ? row.summary : null;
@@ -78,12 +79,14 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       }
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
       if (row) await store.beginAttempt(trial, attempt, services.now().toISOString());
+      services.log.info('the attempt begins');
       const plan = planOf(await contexts.get(trial));
       return options.traced({ trial, attempt }) ? { ...plan, traced: true } : plan;
     },
 
     async setPhase({ trial, attempt, phase }) {
       await store.setPhase(trial, attempt, phase);
+      services.log.debug({ phase }, 'the attempt enters a phase');
       failpoint(`entered_${phase}`);
     },
 
@@ -161,6 +164,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
             ...{ rules, scheduled: rules.length > 0, hits: faults, position, ended, approved },
           }),
         );
+        services.log.debug({ tool }, 'an operation was carried out');
         return { at: services.now().toISOString(), ...found };
       } catch (error) {
         // What a library throws when it is told to stop says nothing of the tool.
@@ -225,6 +229,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     async finishAttempt(request) {
       const { summary, settled } = await finishAttempt(store, request, services.now());
       options.meters.attemptEnded(summary);
+      const { ending, pass, calls, durationMs, disturbed } = summary;
+      services.log.info({ ending, verdict: pass, calls, durationMs, disturbed }, 'the attempt has ended');
       failpoint('finished_before_reported');
       if (settled) await report(request.reportTo, request.trial);
       return summary;
@@ -284,17 +290,26 @@ function ownerOf({ trial, attempt }: AttemptRef): string {
 }
 
 /** Every activity ends with a failure that the workflow can tell apart. */
-function guard(activities: TrialActivities): TrialActivities {
+function guard(log: ActivityServices['log'], activities: TrialActivities): TrialActivities {
   const guarded = Object.entries(activities).map(([name, run]: [string, (request: never) => Promise<unknown>]) => [
     name,
     async (request: never) => {
       try {
         return await run(request);
       } catch (error) {
+        sayWhatIsWaitedFor(log, error);
         // No failure: the activity stays open, and the server ends it by its time-out.
         throw error instanceof CompleteAsyncError ? error : toFailure(error);
       }
     },
   ]);
   return Object.fromEntries(guarded) as TrialActivities;
+}
+
+/** A step that meets a service which is away is tried again. Said at its first try, then ever more rarely. */
+function sayWhatIsWaitedFor(log: ActivityServices['log'], error: unknown): void {
+  const outage = isPassing(error) ? outageOf(error) : null;
+  const { attempt: tries, activityType: step } = activityInfo();
+  if (outage && (tries & (tries - 1)) === 0)
+    log.warn({ step, try: tries, service: outage.service, reason: outage.reason }, 'a step of the trial waits for a service, and is tried again');
 }

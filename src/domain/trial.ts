@@ -11,6 +11,12 @@ export function batchOf(trial: string): string {
 /** What somebody has asked of a batch that runs: to launch nothing for now, or to end. */
 export type BatchHold = 'paused' | 'cancelling';
 
+/** Whose a world is, as its owner's name says; nothing where it is no trial's. */
+export function trialOfOwner(owner: string | null): { readonly trial?: string; readonly batch?: string; readonly attempt?: number } {
+  const [, trial, attempt] = /^(.+-[^-.]+)\.(\d+)(?:\.|$)/.exec(owner ?? '') ?? [];
+  return trial === undefined ? {} : { trial, batch: batchOf(trial), attempt: Number(attempt) };
+}
+
 /** One line of `run --json`, and a row of the store. */
 export interface TrialSummary {
   readonly type: 'trial';

@@ -83,6 +83,8 @@ export interface Worlds extends AsyncDisposable {
 /** A service's access to the world whose credentials it was shown. */
 export interface ServiceSession {
   readonly worldId: string;
+  /** Whose requests these are, for a line of a log: the world, and the trial that has it. */
+  readonly concerns: { readonly world: string; readonly trial?: string; readonly batch?: string; readonly attempt?: number };
   /** Shown the tool secret: may name the operation that it speaks for. */
   readonly trusted: boolean;
   readonly clock: () => Promise<{ readonly now: Date; readonly timezone: string }>;

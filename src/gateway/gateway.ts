@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { batchOf } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { listen } from '../environments/listen.ts';
 import { AWAY } from './answer.ts';
@@ -64,7 +65,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
   return {
     url: options.publicUrl ?? server.url,
     async open(place, session) {
-      const opened = new TrialSession({
+      const opened = new TrialSession(place, {
         ...session,
         async late(request) {
           await late(place, request);
@@ -96,7 +97,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
           if (opened.closed) return;
           opened.close();
           // With its attempt it ends in any case.
-          for (const name of names) await tokens.end(name).catch((error: unknown) => log.warn({ err: error }, 'the end of a token could not be stored'));
+          for (const name of names)
+            await tokens
+              .end(name)
+              .catch((error: unknown) =>
+                log.warn({ err: error, trial: place.trial, batch: batchOf(place.trial), attempt: place.attempt }, 'the end of a token could not be stored'),
+              );
         },
         handOver() {
           opened.close(AWAY);

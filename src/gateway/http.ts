@@ -4,6 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Logger } from 'pino';
+import { batchOf } from '../domain/trial.ts';
 import { AWAY, type CallAnswer, refusal, retryAfter, statusOf } from './answer.ts';
 import { CALL_ID_FORM, isCallId } from './call-request.ts';
 import type { App } from './app.ts';
@@ -32,7 +33,7 @@ export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logg
 
   app.onError((error, c) => {
     // A client that went away while it sent its request is no failure of ours.
-    log.warn({ err: error, request: `${c.req.method} ${c.req.path}` }, 'a request failed');
+    log.warn({ err: error, ...concernOf(c), request: `${c.req.method} ${c.req.path}` }, 'a request failed');
     return answer(c, refusal('harness', 'The gateway failed; no call was made.'));
   });
   app.notFound((c) => noCall(c, refusal('not_found', 'There is nothing under this path; /openapi.json describes what there is.')));
@@ -61,7 +62,8 @@ export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logg
     if (found.kind === 'away') return answer(c, AWAY);
     if (found.kind === 'ended' || found.session.closed) {
       const noted = found.kind === 'ended' ? late(found.place, request) : found.session.noteLate(request);
-      await noted.catch((error: unknown) => log.warn({ err: error, request }, 'a late attempt could not be noted'));
+      const whose = found.kind === 'ended' ? found.place : found.session.place;
+      await noted.catch((error: unknown) => log.warn({ err: error, ...concerns(whose), request }, 'a late attempt could not be noted'));
       return answer(c, refusal('token_ended', 'The conversation has ended, and its token with it.'), { 'www-authenticate': 'Bearer' });
     }
     c.set('session', found.session);
@@ -91,6 +93,16 @@ export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logg
     return response;
   });
   return app;
+}
+
+/** Whose request it is, for a line of the log. */
+function concernOf(c: Context<App>): object {
+  const session = c.get('session') as TrialSession | undefined;
+  return session ? concerns(session.place) : {};
+}
+
+function concerns({ trial, attempt }: Pick<SessionPlace, 'trial' | 'attempt'>): object {
+  return { trial, batch: batchOf(trial), attempt };
 }
 
 /** A request that is no call: it counts against a bound of its own. */

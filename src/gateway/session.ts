@@ -4,6 +4,7 @@ import type { ModelClient } from '../models/client.ts';
 import { type CallAnswer, refusal } from './answer.ts';
 import { type CallRequest, digestOfCall } from './call-request.ts';
 import type { ModelAccount } from './models/account.ts';
+import type { SessionPlace } from './tokens.ts';
 import type { PassOptions } from './models/asking.ts';
 
 const MAX_IN_FLIGHT = 8;
@@ -60,6 +61,8 @@ interface Waiting {
 /** The calls of one attempt's agent, whichever way they came in. */
 export class TrialSession {
   readonly tools: readonly ToolSchema[];
+  /** Whose it is. */
+  readonly place: Pick<SessionPlace, 'trial' | 'attempt'>;
   private readonly options: SessionOptions;
   private readonly waiting: Waiting[] = [];
   /** By name; with the answer while it is under way. */
@@ -76,7 +79,8 @@ export class TrialSession {
   private readonly stop = new AbortController();
   private readonly asking = new Set<Promise<void>>();
 
-  constructor(options: SessionOptions) {
+  constructor(place: Pick<SessionPlace, 'trial' | 'attempt'>, options: SessionOptions) {
+    this.place = place;
     this.options = options;
     this.tools = options.tools;
     this.counted = options.before?.calls ?? 0;

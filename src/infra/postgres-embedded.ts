@@ -22,6 +22,8 @@ export interface EmbeddedPostgresOptions {
    * not that of the machine: for tests.
    */
   readonly fsync?: boolean;
+  /** Sessions that it takes. Default 200. */
+  readonly connections?: number;
   /** Hears of the process as soon as it exists, before it is ready. */
   readonly onProcess?: (process: ServiceProcess) => Promise<void>;
 }
@@ -65,7 +67,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     'listen_addresses=127.0.0.1',
     // No socket file: nothing to leave behind, and no limit on the length of the folder's path.
     'unix_socket_directories=',
-    'max_connections=200',
+    `max_connections=${options.connections ?? 200}`,
     // Dropping many worlds in one transaction locks every table of them.
     'max_locks_per_transaction=256',
     'synchronous_commit=on',

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { loadEnvironment } from '../environments/load.ts';
 import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environments/world.ts';
 import { createWorlds } from '../environments/worlds/worlds.ts';
@@ -8,6 +8,7 @@ import { createStore } from '../store/postgres-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
+import { createLog } from './log.ts';
 import { connectClient } from './temporal.ts';
 
 /** What every process of ours is built from. The one place where services are made. */
@@ -23,8 +24,7 @@ export interface Root extends AsyncDisposable {
 /** Opens store, worlds and Temporal. The store is migrated. */
 export async function createRoot(config: Config): Promise<Root> {
   await using stack = new AsyncDisposableStack();
-  // Standard output belongs to the command.
-  const log = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
+  const log = createLog(config.logLevel);
   const store = stack.use(await createStore({ url: config.store.url }));
   await store.migrate();
   const worlds = stack.use(

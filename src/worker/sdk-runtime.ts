@@ -1,10 +1,13 @@
 import { DefaultLogger, makeTelemetryFilterString, Runtime } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { batchOf } from '../domain/trial.ts';
 import { ConfigError } from './config.ts';
 import { BUCKETS } from './meters.ts';
 
 /** What the SDK warns of at the start of every worker that takes activities alone. */
 const ACTIVITIES_ONLY = 'No workflows registered';
+
+const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 let installed = false;
 
@@ -14,12 +17,10 @@ let installed = false;
  */
 export function installSdkRuntime(log: Logger, metrics: string | null): void {
   if (installed) return;
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+  const logger = new DefaultLogger('TRACE', ({ level, message, meta }) => {
     // That of conversations takes activities alone, as it should: the SDK has no way to say that this is meant.
     if (message.startsWith(ACTIVITIES_ONLY)) return;
-    const line = { ...meta };
-    if (level === 'ERROR') log.error(line, message);
-    else log.warn(line, message);
+    log[LEVELS[level]](ofTrial({ ...meta }), message);
   });
   const logging = { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) };
   const exporter =
@@ -34,3 +35,16 @@ export function installSdkRuntime(log: Logger, metrics: string | null): void {
   }
   installed = true;
 }
+
+/** What a workflow logs, named as in our own lines: the workflow of a trial has its id. */
+function ofTrial({ workflowId, runId, workflowType, error, ...line }: { readonly [name: string]: unknown }): object {
+  const trial = workflowType === TRIAL_WORKFLOW && typeof workflowId === 'string' ? { trial: workflowId, batch: batchOf(workflowId) } : {};
+  return {
+    ...line,
+    ...(error !== undefined && (error instanceof Error ? { err: error } : { error })),
+    ...(workflowId !== undefined && { workflowId, runId, workflowType }),
+    ...trial,
+  };
+}
+
+const TRIAL_WORKFLOW = 'trial';

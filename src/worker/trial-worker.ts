@@ -15,6 +15,7 @@ import { createFailpoints } from './failpoints.ts';
 import type { Root } from './root.ts';
 import { createMeters } from './meters.ts';
 import { installSdkRuntime } from './sdk-runtime.ts';
+import { loggedAsStep } from './step-log.ts';
 import { connectWorker } from './temporal.ts';
 import { startTraces } from './traces/traces.ts';
 
@@ -86,7 +87,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     shutdownGraceTime: '5 seconds',
     maxHeartbeatThrottleInterval: '2 seconds',
   } as const;
-  const interceptors = { activity: [...traces.activities] };
+  const interceptors = { activity: [loggedAsStep, ...traces.activities] };
   const owned = stack.move();
   return {
     activities: services,

@@ -82,6 +82,10 @@ export class Decisions {
         typeof reason === 'string' ? reason : null,
       );
     if (!counted)
-      log.warn('a signal that approves or denies did not count', { approved, operation: typeof operation === 'string' ? operation.slice(0, 100) : null });
+      log.warn('a signal that approves or denies did not count', {
+        attempt: this.attempt(),
+        approved,
+        operation: typeof operation === 'string' ? operation.slice(0, 100) : null,
+      });
   }
 }

@@ -237,9 +237,9 @@ class TrialRun {
           problem = problemOf(error, this.phase);
           this.hopeless = HOPELESS.has(problem.code);
         }
-        await this.enter('release').catch(ignoreUntilSwept);
+        await this.enter('release').catch(ignoreUntilSwept(ref));
         // A world that cannot be released now is found by the sweeper; the verdict does not depend on it.
-        await (plan?.slowWorld ? slow : short).releaseWorld(at).catch(ignoreUntilSwept);
+        await (plan?.slowWorld ? slow : short).releaseWorld(at).catch(ignoreUntilSwept(ref));
       }
       const summary = await short.finishAttempt({
         ...ref,
@@ -411,6 +411,7 @@ function rootCause(error: unknown): unknown {
   return current;
 }
 
-function ignoreUntilSwept(error: unknown): void {
-  log.warn('the world could not be released; the sweeper will find it', { error: String(error) });
+function ignoreUntilSwept({ attempt }: AttemptRef) {
+  return (error: unknown): void =>
+    log.warn('the world could not be released; the sweeper will find it', { attempt, error: printable(String(error), MAX_PROBLEM_LENGTH) });
 }

@@ -1,9 +1,19 @@
 import { expect } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import type { RunRequest } from '../../src/client/api.ts';
+import type { Outage } from '../../src/domain/outage.ts';
 import type { BatchSummary, TrialSummary } from '../../src/domain/trial.ts';
 import type { Testbed } from '../harness/testbed.ts';
 import { observed } from './observed.ts';
+
+/** Twelve trials of cases that write and mail, by a script and by a program, each of which passes when nothing is in its way. */
+export const WRITING = {
+  suite: 'support-desk',
+  cases: ['cancel-before-shipping', 'refund-within-policy'],
+  agents: ['reference', 'careful'],
+  trials: 3,
+  concurrency: 4,
+} as const;
 
 /** Runs a batch and calls `strike` once, after so many of its trials have ended, while others are on their way. */
 export async function runStruck(
@@ -11,11 +21,19 @@ export async function runStruck(
   request: RunRequest,
   after: number,
   strike: () => Promise<void>,
-): Promise<{ readonly batch: string; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }> {
+): Promise<{
+  readonly batch: string;
+  readonly trials: readonly TrialSummary[];
+  readonly summary: BatchSummary;
+  /** What whoever follows the batch is told of services that are away; null: they are back. */
+  readonly outages: readonly (Outage | null)[];
+}> {
   const handle = await run(testbed.root, request, new Promise(() => {}));
   const trials: TrialSummary[] = [];
+  const outages: (Outage | null)[] = [];
   let struck: Promise<void> | null = null;
   for await (const event of handle.events()) {
+    if (event.type === 'outage') outages.push(event.outage);
     if (event.type !== 'trial') continue;
     trials.push(event);
     // Read on meanwhile: what ends during the strike must be counted too.
@@ -24,7 +42,7 @@ export async function runStruck(
   const summary = await handle.result();
   expect(struck).not.toBeNull();
   await struck;
-  return { batch: handle.id, trials, summary };
+  return { batch: handle.id, trials, summary, outages };
 }
 
 /** Every trial has one attempt that counts, with a verdict of its own that passes; none is counted twice; no world is left. */

@@ -66,7 +66,7 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
   const record = (speaker: Speaker, attempt: DeliveryAttempt, reason: RefusalReason, raw: Buffer = NOTHING): Promise<void> =>
     track(
       attempt.refuse(speaker, raw, reason).catch((error: unknown) => {
-        if (!(error instanceof FencedError)) log.warn({ err: error, world: speaker.service.worldId, reason }, 'refused delivery attempt not recorded');
+        if (!(error instanceof FencedError)) log.warn({ err: error, ...concernOf(speaker), reason }, 'refused delivery attempt not recorded');
       }),
     );
 
@@ -132,7 +132,7 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
               else done(reply);
             },
             (error: unknown) => {
-              log.error({ err: error, world: speaker.service.worldId }, 'outcome of a delivery unknown; connection ended without a reply');
+              log.error({ err: error, ...concernOf(speaker) }, 'outcome of a delivery unknown; connection ended without a reply');
               connectionOf(session)?._socket.destroy();
             },
           ),
@@ -153,7 +153,7 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
       // Before the client can notice the cut: whoever asks then must find that a fault did it.
       beforeMessage: async (speaker) => {
         if (!cutsMessage(speaker)) return;
-        await confirm(speaker).catch((error: unknown) => log.error({ err: error, world: speaker.service.worldId }, 'an injected fault was not noted'));
+        await confirm(speaker).catch((error: unknown) => log.error({ err: error, ...concernOf(speaker) }, 'an injected fault was not noted'));
       },
     },
   );
@@ -167,7 +167,7 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
     else done(ending);
   };
   const fails = (session: SMTPServerSession, command: string, done: (error: Error) => void) => (error: unknown) => {
-    log.error({ err: error, world: speakerOf(session).service.worldId, command }, 'fault schedule not asked');
+    log.error({ err: error, ...concernOf(speakerOf(session)), command }, 'fault schedule not asked');
     done(new SmtpReply(451, 'Error: local trouble'));
   };
   /** Ends our side; the client's is given a moment to notice. */
@@ -263,4 +263,9 @@ function countFailure(session: SMTPServerSession): number {
 /** AUTH is required, so every later command has its speaker. */
 function speakerOf(session: SMTPServerSession): Speaker {
   return session.user;
+}
+
+/** Whose mail it is, for a line of the log. */
+function concernOf({ service, operation }: Speaker): object {
+  return { ...service.concerns, ...(operation && { operation: operation.id }) };
 }

@@ -38,7 +38,11 @@ export function injectFaults(log: Logger): MiddlewareHandler<App> {
     const found = await session.fault({ service: 'tickets', operation, what, reads, phase: 'whole', confirms: NOTHING_LATER });
     if (found === null) return next();
     const fault = found.fault?.fault ?? null;
-    if (fault !== null) log.info({ world: session.worldId, request: what, number: found.number, fault: fault.kind }, 'fault injected');
+    if (fault !== null)
+      log.info(
+        { ...session.concerns, ...(operation && { operation: operation.id }), request: what, number: found.number, fault: fault.kind },
+        'fault injected',
+      );
     const answer = await refusal(c, fault, found);
     if (answer === null) {
       c.set('bend', {

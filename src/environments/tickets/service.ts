@@ -130,8 +130,13 @@ async function run<T>(c: Context<App>, log: Logger, work: (sql: WorldSql, caller
   const value = await once();
   // Whoever sent it has the first answer: what becomes of the others is not told to anybody.
   for (let copy = 0; copy < (bend?.copies ?? 0); copy += 1)
-    await once().catch((error: unknown) => log.info({ err: error, world: session.worldId }, 'a copy of the request was refused'));
+    await once().catch((error: unknown) => log.info({ err: error, ...concernOf(caller) }, 'a copy of the request was refused'));
   return value;
+}
+
+/** Whose request it is, for a line of the log. */
+function concernOf(caller: Caller | undefined): object {
+  return caller ? { ...caller.session.concerns, ...(caller.operation && { operation: caller.operation.id }) } : {};
 }
 
 async function worldNow(c: Context<App>): Promise<Date> {
@@ -184,6 +189,6 @@ async function answerError(error: Error, c: Context<App>, log: Logger): Promise<
   if ((error as { code?: unknown }).code === 'world_state') return new TicketProblem(500, FAULT_NOT_APPLICABLE, error.message).response();
   const problem = problemOfSqlError(error);
   if (problem !== null) return problem.response();
-  log.error({ err: error, world: caller?.session.worldId, request }, 'ticket service failed');
+  log.error({ err: error, ...concernOf(caller), request }, 'ticket service failed');
   return new TicketProblem(500, 'internal', 'the ticket service failed; whether the request was done is not known').response();
 }

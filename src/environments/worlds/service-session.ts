@@ -1,3 +1,4 @@
+import { trialOfOwner } from '../../domain/trial.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { WorldSql } from '../define.ts';
 import { inTransaction } from '../hosts/connection.ts';
@@ -45,6 +46,7 @@ export function serviceSession(row: WorldRow, access: Access, kind: SecretKind, 
   };
   return {
     worldId: row.id,
+    concerns: { world: row.id, ...trialOfOwner(row.owner) },
     trusted,
     environment: row.services,
     async clock() {
