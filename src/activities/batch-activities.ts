@@ -3,7 +3,8 @@ import { WorkflowExecutionAlreadyStartedError, type WorkflowClient, WorkflowFail
 import type { LaunchableTrial } from '../store/store.ts';
 import type { BatchStanding } from '../store/launching.ts';
 import type { trial as trialWorkflow } from '../workflows/trial.ts';
-import { batchWorkflowId, MAX_CONCURRENCY } from '../workflows/batch-messages.ts';
+import { MAX_CONCURRENCY } from '../domain/trial.ts';
+import { batchWorkflowId } from '../workflows/batch-messages.ts';
 import { SEARCH_ATTRIBUTES, type TrialInput, WORKFLOW_TASK_TIMEOUT } from '../workflows/messages.ts';
 import type { BatchActivities, LaunchRequest } from './batch-contract.ts';
 import { inParallel } from './in-parallel.ts';

@@ -27,6 +27,7 @@ import { settled } from './settled.ts';
 import { gradeInTime } from './grade-in-time.ts';
 import { toItsEnd, withinDeadline } from './deadline.ts';
 import { playStep } from './play-script.ts';
+import { isDone } from './record-broken.ts';
 import { referenceEffects } from './reference-effects.ts';
 import { Reports } from './reports.ts';
 import { trialsEndedSignal } from '../workflows/batch-messages.ts';
@@ -70,7 +71,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
   return guard(services.log, {
     async beginAttempt({ trial, attempt, reportTo }) {
       const row = await store.trial(trial);
-      const done = row?.summary && row.summary.ending !== 'infra_error' && row.summary.ending !== 'cancelled' ? row.summary : null;
+      // Settled without a result: it was cancelled before it began, or its last step is repeated.
+      const done = row?.summary && (isDone(row.summary) || (await store.settledAmong([trial])).length > 0) ? row.summary : null;
       // Nothing more can go wrong with it, such as an environment that has changed since.
       if (done) {
         await store.settle([trial]);

@@ -68,6 +68,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'confirmation_needed',
   'not_confirmed',
   'decision_refused',
+  'control_refused',
   'nothing_to_run',
   'agent_access',
   'suite_file',

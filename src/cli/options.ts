@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { type ConfirmAbove, parseConfirmAbove } from '../domain/confirmation.ts';
 import type { Json } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
+import { MAX_CONCURRENCY } from '../domain/trial.ts';
 
 /** For an option that may be given several times. */
 export function collect(value: string, before: readonly string[] | undefined): string[] {
@@ -12,6 +13,13 @@ export function collect(value: string, before: readonly string[] | undefined): s
 export function positiveInteger(value: string): number {
   const number = Number(value);
   if (!/^\d+$/.test(value) || !Number.isSafeInteger(number) || number < 1) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return number;
+}
+
+/** Trials in flight. */
+export function concurrency(value: string): number {
+  const number = positiveInteger(value);
+  if (number > MAX_CONCURRENCY) throw new InvalidArgumentError(`It must be at most ${MAX_CONCURRENCY}.`);
   return number;
 }
 

@@ -1,4 +1,5 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
+import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress } from '../domain/progress.ts';
@@ -244,6 +245,14 @@ export interface Trialbed extends AsyncDisposable {
    * count, {DecisionUnansweredError} where no worker runs the trial
    */
   decide(request: string, decision: Decision): Promise<DecisionReceipt>;
+  /** Launches nothing more until it is resumed; what is in flight goes on. @throws {NotFoundError}, {ControlRefusedError} where it changes nothing, {ControlUnansweredError} */
+  pause(batch: string): Promise<ControlReceipt>;
+  /** Goes on with a batch that was paused or interrupted. Of one that nobody serves (`served`), a worker or its own command goes on with it. Errors as of `pause`. */
+  resume(batch: string): Promise<ControlReceipt>;
+  /** Trials in flight from now on; those beyond it are not stopped. Errors as of `pause`. */
+  setConcurrency(batch: string, concurrency: number): Promise<ControlReceipt>;
+  /** Cancels a batch, or a trial by its id or a unique prefix: nothing more is launched, what is in flight ends `cancelled`. Resolves when it has. Errors as of `pause`. */
+  cancel(id: string): Promise<CancelReceipt>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweptReport>;
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
@@ -262,6 +271,7 @@ export interface PinReport {
 
 export type { Decision, DecisionReceipt } from './approvals.ts';
 export type { RunEstimate } from './estimate.ts';
+export type { CancelReceipt, ControlReceipt } from './control.ts';
 export type { AskedApproval } from '../store/store.ts';
 
 /** Worlds that trials hold; their trials go on in them when the batch is resumed. */

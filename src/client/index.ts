@@ -10,6 +10,7 @@ import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { decide } from './approvals.ts';
 import { BatchWorkers } from './batch-workers.ts';
+import { Control } from './control.ts';
 import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
@@ -19,6 +20,7 @@ import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
 import { type Settings, sourcesOf } from './settings.ts';
 import { startBatch } from './start-batch.ts';
+import { batchQueue } from '../workflows/messages.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
@@ -53,6 +55,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const say = options.log ?? (() => undefined);
   const untold = [...(options.notes ?? [])];
   const workers = new BatchWorkers(root.config);
+  const control = new Control(root, {
+    taskQueueOf: (id) => batchQueue(root.config.taskQueue, id),
+    worker: (batch) => workers.start(batch),
+  });
   const closing = new AbortController();
   /** What still needs the services: validations, and batches with their workers. */
   const work = new Set<Promise<unknown>>();
@@ -115,6 +121,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     pin: (suite) => untilClosed(pin(root, suite)),
     approvals: (filter = {}) => store.waitingApprovals(filter),
     decide: (request, decision) => decide(root, request, decision),
+    pause: (id) => untilClosed(control.pause(id)),
+    resume: (id) => untilClosed(control.resume(id)),
+    setConcurrency: (id, concurrency) => untilClosed(control.setConcurrency(id, concurrency)),
+    cancel: (id) => control.cancel(id),
     sweep: (options = {}) => sweep(root, options),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
@@ -184,6 +194,7 @@ function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): 
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
+export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 export { BatchBrokenError } from './launcher.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';

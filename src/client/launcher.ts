@@ -4,12 +4,12 @@ import type { Money } from '../domain/model.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import { type BatchRow, type Store, StoreConflictError } from '../store/store.ts';
 import type { batch as batchWorkflow } from '../workflows/batch.ts';
-import { BATCH_SETTINGS, type BatchSettings, batchWorkflowId, launchSignal } from '../workflows/batch-messages.ts';
-import { SEARCH_ATTRIBUTES, WORKFLOW_TASK_TIMEOUT } from '../workflows/messages.ts';
+import { type BatchSettings, batchWorkflowId } from '../workflows/batch-messages.ts';
 import { type BatchEvent, type BatchHandle, ClosedError } from './api.ts';
 import { EventQueue } from './event-queue.ts';
 import { Follower } from './follow.ts';
 import { Patience } from './patiently.ts';
+import { startWorkflow } from './start-workflow.ts';
 
 /** How long the workflow may take to end after its batch has. */
 const ENDS_MS = 5_000;
@@ -94,23 +94,6 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   } finally {
     left.abort(new ClosedError('the batch is not followed any more'));
   }
-}
-
-async function startWorkflow({ temporal, taskQueue, batch, settings }: LaunchOptions): Promise<void> {
-  const { concurrency } = batch.options;
-  await temporal.workflow.signalWithStart<typeof batchWorkflow, [{ readonly concurrency: number }]>('batch', {
-    workflowId: batchWorkflowId(batch.id),
-    taskQueue,
-    args: [{ batch: batch.id, concurrency, settings: { ...BATCH_SETTINGS, ...settings } }],
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    signal: launchSignal,
-    signalArgs: [{ concurrency }],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-    typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.batch, value: batch.id }],
-    staticSummary: `batch / ${batch.suite}`,
-    staticDetails: `Batch ${batch.id} of suite ${batch.suite}, ${batch.trials} trials.`,
-  });
 }
 
 /** Nobody waits long for a batch that was interrupted, whatever is away. */

@@ -8,6 +8,9 @@ export function batchOf(trial: string): string {
   return trial.slice(0, Math.max(0, trial.lastIndexOf('-')));
 }
 
+/** Most trials that a batch may have in flight. */
+export const MAX_CONCURRENCY = 10_000;
+
 /** What somebody has asked of a batch that runs: to launch nothing for now, or to end. */
 export type BatchHold = 'paused' | 'cancelling';
 

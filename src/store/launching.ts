@@ -1,5 +1,6 @@
 import type { Money } from '../domain/model.ts';
-import type { BatchHold } from '../domain/trial.ts';
+import type { BatchHold, TrialSummary } from '../domain/trial.ts';
+import { finishAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
 import type { BatchOptions, BatchState, LaunchableTrial, SettledTrial } from './store.ts';
 import { StoreConflictError } from './store.ts';
@@ -94,6 +95,12 @@ export async function settledAmong(sql: Sql, trials: readonly string[]): Promise
 
 export async function settle(sql: Sql, trials: readonly string[]): Promise<void> {
   await sql.query(`update trialbed.trials set settled = nextval('trialbed.settled_order') where id = any ($1::text[]) and settled is null`, [trials]);
+}
+
+/** Ends a trial that has not begun, so that it is never launched. Needs a transaction. */
+export async function cancelWaiting(sql: Sql, trial: string, summary: TrialSummary, now: Date): Promise<void> {
+  const waiting = await sql.query('select 1 from trialbed.trials where id = $1 and attempt = 0 and settled is null for update', [trial]);
+  if (waiting.length > 0) await finishAttempt(sql, trial, 1, summary, { endedAt: now.toISOString(), settles: true });
 }
 
 /** Ends a batch of which every trial is settled; `false`: one is not. Needs a transaction. */

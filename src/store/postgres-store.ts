@@ -30,6 +30,7 @@ import {
   setOpenTurn,
 } from './gateway.ts';
 import {
+  cancelWaiting,
   claimTrials,
   finishBatch,
   releaseClaims,
@@ -90,6 +91,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     claimTrials: (id, request) => claimTrials(database, id, request),
     settledAmong: (trials) => settledAmong(database, trials),
     settle: (trials) => settle(database, trials),
+    cancelWaiting: (trial, summary) => database.transaction((sql) => cancelWaiting(sql, trial, summary, now())),
     settledPlaces: (id) => settledPlaces(database, id),
     settledAfter: (id, after, known) => settledAfter(database, id, after, known),
     drive: (id) => markDriven(options.url, id),

@@ -213,6 +213,8 @@ export interface Store extends AsyncDisposable {
   settledAmong(trials: readonly string[]): Promise<readonly string[]>;
   /** Nothing more is to come of them. */
   settle(trials: readonly string[]): Promise<void>;
+  /** Ends a trial that has not begun, so that it is never launched; one that has begun is left alone. */
+  cancelWaiting(trial: string, summary: TrialSummary): Promise<void>;
   /** Places of a batch's trials in the order of settling. */
   settledPlaces(id: string): Promise<readonly number[]>;
   /** In order of settling. A place may be taken before a lower one is seen, so a reader asks again from some way back, without those that it knows. */

@@ -63,7 +63,7 @@ class ServedBatches implements AsyncDisposable {
     }
     for (const batch of wanted) {
       if (this.workers.has(batch.id)) continue;
-      const worker = await this.services.serve(batchQueue(this.root.config.taskQueue, batch.id));
+      const worker = await this.serve(batch.id);
       worker.stopped.catch(this.break);
       this.workers.set(batch.id, worker);
     }
@@ -74,6 +74,25 @@ class ServedBatches implements AsyncDisposable {
     await Promise.all([...this.workers.values()].map((worker) => worker[Symbol.asyncDispose]()));
   }
 
+  /** A worker on the batch's queue, which marks the batch as one that somebody works on: its workflow launches whoever follows it. */
+  private async serve(batch: string): Promise<QueueWorker> {
+    const driving = await this.root.store.drive(batch);
+    try {
+      const worker = await this.services.serve(batchQueue(this.root.config.taskQueue, batch));
+      return {
+        stopped: worker.stopped,
+        shutdown: () => worker.shutdown(),
+        async [Symbol.asyncDispose]() {
+          await worker[Symbol.asyncDispose]();
+          await driving[Symbol.asyncDispose]();
+        },
+      };
+    } catch (error) {
+      await driving[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
   private async unfinished(): Promise<readonly BatchRow[]> {
     const { store } = this.root;
     const [running, interrupted] = await Promise.all([store.batches({ state: 'running' }), store.batches({ state: 'interrupted' })]);
@@ -82,7 +101,7 @@ class ServedBatches implements AsyncDisposable {
       if (wanted.length === MAX_BATCHES) break;
       if (this.refused.has(batch.id)) continue;
       // Of a batch that was interrupted only what is under way goes on.
-      if (batch.state === 'interrupted' && (await store.trials(batch.id, { underWay: true })).length === 0) continue;
+      if (batch.state === 'interrupted' && batch.hold !== 'cancelling' && (await store.trials(batch.id, { underWay: true })).length === 0) continue;
       if (this.workers.has(batch.id) || (await this.isHere(batch))) wanted.push(batch);
     }
     return wanted;

@@ -37,9 +37,6 @@ export const cancelUpdate = defineUpdate<BatchStatus>('cancel');
 /** Type of the failure with which an update is refused that would change nothing. */
 export const BATCH_REFUSED = 'BatchRefused';
 
-/** Most trials that a batch may have in flight. */
-export const MAX_CONCURRENCY = 10_000;
-
 export const batchStatusQuery = defineQuery<BatchStatus>('status');
 
 /** Where a batch's workflow stands. */

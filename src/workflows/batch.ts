@@ -13,7 +13,7 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { BatchEnd } from '../activities/batch-contract.ts';
-import type { BatchHold } from '../domain/trial.ts';
+import { type BatchHold, MAX_CONCURRENCY } from '../domain/trial.ts';
 import type { batchWindow } from './batch-window.ts';
 import {
   BATCH_REFUSED,
@@ -24,7 +24,6 @@ import {
   cancelWindowSignal,
   concurrencyUpdate,
   launchSignal,
-  MAX_CONCURRENCY,
   pauseUpdate,
   resumeUpdate,
   shareSignal,

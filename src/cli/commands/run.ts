@@ -11,7 +11,7 @@ import { type ConfirmOptions, confirmLimits } from '../confirm.ts';
 import { estimateLines } from '../estimate-lines.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
-import { assignment, collect, confirmAbove, faultNames, moneyAmount, positiveInteger, rate, shard } from '../options.ts';
+import { assignment, collect, concurrency, confirmAbove, faultNames, moneyAmount, positiveInteger, rate, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
 
 /** `trialbed run SUITE`. */
@@ -38,7 +38,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--seed <text>', 'seed of everything that is drawn')
     .addOption(new Option('--keep <when>', 'keep a snapshot of the world').choices(['never', 'failed', 'always']))
     .addOption(new Option('--isolation <level>', 'how worlds are kept apart').choices(['schema', 'database', 'container']))
-    .option('--concurrency <n>', 'trials in flight', positiveInteger)
+    .option('--concurrency <n>', 'trials in flight', concurrency)
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
     .option('--max-cost <amount>', 'stop launching once models have cost so much, for example "2.50 USD" (default: as the suite says)', moneyAmount)
     .option('--dry-run', 'only tell which trials it would be, and what these are likely to take by earlier batches')
