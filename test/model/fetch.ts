@@ -28,11 +28,6 @@ export async function fetchModel(): Promise<{ readonly weights: string; readonly
   return { weights: await fetchWeights(), llama: join(llama, 'dist/index.js') };
 }
 
-/** `ai` and its provider for OpenAI's format, pinned: an install without versions resolves to an older major on some versions of Node. */
-export async function fetchSdk(): Promise<string> {
-  return join(await packageOnDemand('ai', '7.0.173', ['@ai-sdk/openai-compatible@3.0.92', 'zod@4']), '..');
-}
-
 async function fetchWeights(): Promise<string> {
   const checks = join(readSettings(process.env).cacheFolder, 'checks');
   const place = join(checks, WEIGHTS);

@@ -10,7 +10,6 @@ import { importTauBench } from '../../src/suite/import-tau-bench.ts';
 import { DATASETS, requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { startSmallModel } from './endpoint.ts';
-import { fetchSdk } from './fetch.ts';
 
 /** How well the model does does not matter: that each of its trials ends graded, with tokens and latency counted, does. */
 const PRICES = { input: 0.1, output: 0.4 };
@@ -86,17 +85,12 @@ it.skipIf(!datasets.met)(skipTitle("speaks as the customer of twenty retail task
 });
 
 it('drives tools through the `ai` package in a program, whose calls pass through the gateway', async () => {
-  process.env['TRIALBED_TEST_PACKAGES'] = await fetchSdk();
-  try {
-    const agent = await agentFile('sdk', {
-      ...{ kind: 'command', folder: resolve('test/model/sdk-agent'), program: process.execPath, args: ['agent.mjs'], env: ['TRIALBED_TEST_PACKAGES'] },
-      route: route(),
-    });
-    const { trials } = await testbed.run({ suite: 'support-desk', cases: ['refund-within-policy'], agents: [agent], keep: 'never' });
-    for (const trial of trials) expectMeasured(trial);
-    const calls = await testbed.root.store.modelCalls(trials[0]?.trial ?? '', trials[0]?.attempt ?? 1);
-    expect(new Set(calls.map(({ source }) => source))).toEqual(new Set(['gateway']));
-  } finally {
-    delete process.env['TRIALBED_TEST_PACKAGES'];
-  }
+  const agent = await agentFile('sdk', {
+    ...{ kind: 'command', folder: resolve('test/model/sdk-agent'), program: process.execPath, args: ['agent.mjs'] },
+    route: route(),
+  });
+  const { trials } = await testbed.run({ suite: 'support-desk', cases: ['refund-within-policy'], agents: [agent], keep: 'never' });
+  for (const trial of trials) expectMeasured(trial);
+  const calls = await testbed.root.store.modelCalls(trials[0]?.trial ?? '', trials[0]?.attempt ?? 1);
+  expect(new Set(calls.map(({ source }) => source))).toEqual(new Set(['gateway']));
 });

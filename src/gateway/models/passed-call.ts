@@ -102,19 +102,26 @@ export class PassedCall {
     const writer = writable.getWriter();
     respond(new Response(readable, { status: 200, headers: headersOf(reply) }));
     let cut: ModelError | null = null;
+    let counted = false;
     try {
       for await (const chunk of provider.read(reply.body)) {
         const out = tap.chunk(chunk);
+        // Libraries leave at a stream's last event, and the next request may come at once: it is counted before they have that.
+        if (tap.whole && !counted) {
+          counted = true;
+          await this.end('replied', null, tap.end());
+        }
         if (out.length > 0) await writer.write(out);
       }
     } catch (error) {
       cut = new ModelError('passing', 'model_cut_off', `The reply ended in the middle: ${provider.wordsOf(error)}`);
     }
-    const heard = tap.end();
-    if (!heard.whole && heard.reply.usage === null) cut ??= new ModelError('passing', 'model_cut_off', 'The reply ended in the middle.');
-    await this.end('replied', cut, heard);
-    // Not before it is counted: the next request may come at once.
-    if (cut !== null) hangUp();
+    if (!counted) {
+      const heard = tap.end();
+      if (!heard.whole && heard.reply.usage === null) cut ??= new ModelError('passing', 'model_cut_off', 'The reply ended in the middle.');
+      await this.end('replied', cut, heard);
+      if (cut !== null) hangUp();
+    }
     await writer.close().catch(() => undefined);
   }
 

@@ -11,6 +11,8 @@ const DONE = '[DONE]';
 /** Listens to a reply while it passes: what comes out is what the agent is sent, chunk by chunk. */
 export interface Tap {
   chunk(bytes: Buffer): Buffer;
+  /** All of it was heard, before its connection has ended. A document has no such sign. */
+  readonly whole: boolean;
   /** What the reply was; null: it was not whole, or none that can be read. */
   end(): { readonly reply: WireReply; readonly whole: boolean };
 }
@@ -22,6 +24,7 @@ export function documentTap(format: WireFormat): Tap {
   const chunks: Buffer[] = [];
   let bytes = 0;
   return {
+    whole: false,
     chunk(part) {
       bytes += part.length;
       if (bytes <= MAX_READ_BYTES) chunks.push(part);
@@ -61,6 +64,9 @@ export function streamTap(reader: StreamReader, { drops }: { readonly drops: boo
     },
   });
   return {
+    get whole() {
+      return !deaf && reader.whole;
+    },
     chunk(part) {
       read += part.length;
       if (!drops && read > MAX_READ_BYTES) deaf = true;

@@ -1,12 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, jsonSchema, stepCountIs, tool } from 'ai';
 
-const { TRIALBED_GATEWAY: gateway, TRIALBED_TOKEN: token, TRIALBED_MODEL_OPENAI: baseURL, TRIALBED_TEST_PACKAGES: packages } = process.env;
-const load = (name) => import(pathToFileURL(join(packages, name, 'dist/index.js')).href);
-const { generateText, isStepCount, jsonSchema, stepCountIs, tool } = await load('ai');
-const { createOpenAICompatible } = await load('@ai-sdk/openai-compatible');
-
+const { TRIALBED_GATEWAY: gateway, TRIALBED_TOKEN: token, TRIALBED_MODEL_OPENAI: baseURL } = process.env;
 const headers = { authorization: `Bearer ${token}` };
 const request = JSON.parse(readFileSync(0, 'utf8'));
 const { tools: offered } = await (await fetch(`${gateway}/tools`, { headers })).json();
@@ -20,7 +16,7 @@ const { text } = await generateText({
   system: request.instructions,
   prompt: request.text,
   tools,
-  stopWhen: (isStepCount ?? stepCountIs)(3),
+  stopWhen: stepCountIs(3),
   maxOutputTokens: 64,
   maxRetries: 0,
 });
