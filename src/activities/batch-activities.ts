@@ -100,6 +100,7 @@ async function startTrial(workflows: WorkflowClient, { suite, options }: BatchSt
     agent: row.agentName,
     firstAttempt: row.attempt + 1,
     retries: options.retries,
+    together: true,
     reportTo: window,
   };
   try {

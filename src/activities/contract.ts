@@ -179,6 +179,8 @@ export interface OperateResult {
   readonly at: string;
   /** The call was a look-up, and this is what it told. */
   readonly found?: Reconciled & { readonly operation: string };
+  /** The script's next move, where it was asked for and could be made. */
+  readonly next?: ScriptMove;
 }
 
 export interface OperateCall extends WorldAttempt {
@@ -192,6 +194,8 @@ export interface OperateCall extends WorldAttempt {
   readonly ended?: string | null;
   /** What the approval of this call is bound to; absent where it needed none. */
   readonly approved?: string;
+  /** Where the script that made the call stands after it: its next step is played in the same activity. Absent: it is not. */
+  readonly playOn?: ScriptCursor;
 }
 
 /** Where a script stands. Which operation a named step is, is told by the script: carrying all names through every step would let histories grow by their square. */
@@ -280,13 +284,20 @@ export interface FinishRequest extends AttemptRef {
   readonly another?: boolean;
 }
 
+/** An attempt whose agent has come to an end: what is left to do follows without a decision between. */
+export interface SettleRequest extends GradeRequest, Pick<FinishRequest, 'calls' | 'durationMs' | 'disturbed' | 'reportTo'> {
+  readonly keep: AttemptPlan['keep'];
+}
+
 /** The side effects of a trial. Implemented in `src/activities`, called by `src/workflows/trial.ts`. */
 export interface TrialActivities extends ModelActivities {
-  /** Idempotent: records that the attempt began. Of a trial that has its result, reports that. */
-  beginAttempt(request: AttemptRef & { readonly reportTo?: string }): Promise<AttemptPlan>;
+  /** Idempotent: records that the attempt began, in a phase (default `waiting`). Of a trial that has its result, reports that. */
+  beginAttempt(request: AttemptRef & { readonly phase?: TrialPhase; readonly reportTo?: string }): Promise<AttemptPlan>;
   setPhase(request: AttemptRef & { readonly phase: TrialPhase }): Promise<void>;
   /** Idempotent by attempt. */
   provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;
+  /** Provisions, enters the phase `drive`, and makes the first move of a script, in one. Idempotent by attempt. */
+  enterWorld(request: AttemptRef & { readonly leaseMs: number; readonly script: boolean }): Promise<{ readonly world: WorldRef; readonly next?: ScriptMove }>;
   /** Plays one step of a script, up to the proposal of a call. Idempotent by cursor. */
   advanceScript(request: WorldAttempt & { readonly cursor: ScriptCursor; readonly part?: MemberPart }): Promise<ScriptMove>;
   /** Lets a scripted user hear and answer; a model is asked by `ModelActivities`. Idempotent by turn. */
@@ -327,6 +338,8 @@ export interface TrialActivities extends ModelActivities {
   releaseWorld(request: WorldAttempt): Promise<void>;
   /** Ends the attempt in the store; the result counts. Idempotent. */
   finishAttempt(request: FinishRequest): Promise<TrialSummary>;
+  /** All that follows on `drive`, in one: fences, grades, keeps, releases, ends the attempt. Idempotent; what fails in it is to be repeated step by step. */
+  settleAttempt(request: SettleRequest): Promise<TrialSummary>;
 }
 
 /** Names one request for an approval. */

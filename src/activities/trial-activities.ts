@@ -1,17 +1,26 @@
 import { type AgentSpec, memberPermission, partsOf } from '../domain/agent.ts';
 import type { PermissionContext } from '../domain/case.ts';
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
-import type { TrialSummary } from '../domain/trial.ts';
+import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { outageOf } from '../domain/outage.ts';
-import type { World } from '../environments/world.ts';
+import type { World, WorldRef } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { answerUser, scripted } from './answer-user.ts';
 import { createApprovalActivities } from './approvals.ts';
 import { buildRecord } from './build-record.ts';
-import type { AttemptRef, GradeRequest, GradeResult, TrialActivities } from './contract.ts';
+import {
+  type AttemptRef,
+  type GradeRequest,
+  type GradeResult,
+  type MemberPart,
+  SCRIPT_START,
+  type ScriptCursor,
+  type ScriptMove,
+  type TrialActivities,
+} from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
 import { interruption, isPassing, toFailure } from './failures.ts';
 import { finishAttempt, gradeOf, modelsOf, snapshotId } from './finish-attempt.ts';
@@ -32,6 +41,7 @@ import { referenceEffects } from './reference-effects.ts';
 import { Reports } from './reports.ts';
 import { trialsEndedSignal } from '../workflows/batch-messages.ts';
 import type { ActivityServices } from './services.ts';
+import { settleAttempt } from './settle-attempt.ts';
 import { type TrialContext, TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
 
@@ -68,8 +78,48 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       .catch((error: unknown) => services.log.debug({ trial, window, err: error }, 'the end of a trial could not be reported'));
   };
 
-  return guard(services.log, {
-    async beginAttempt({ trial, attempt, reportTo }) {
+  const leaseWorld = async ({ trial, attempt, leaseMs }: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef> => {
+    const { pack, batch, kase, rules } = await contexts.get(trial);
+    const world = await worlds.provision(pack, {
+      owner: ownerOf({ trial, attempt }),
+      workflowId: trial,
+      isolation: batch.options.isolation,
+      leaseMs,
+      kase,
+      faults: rules,
+    });
+    if (rules.length > 0 || pack.environment.toolServer) {
+      const opened = await worlds.open(world);
+      await startedOrReleased(opened, async () => {
+        await changeAtStart(opened, rules);
+        await toolServers.start(opened, pack);
+      });
+    }
+    failpoint('world_leased_before_recorded');
+    return world;
+  };
+
+  const advance = async ({ trial, attempt }: AttemptRef, world: World, cursor: ScriptCursor, request?: MemberPart): Promise<ScriptMove> => {
+    const context = await contexts.get(trial);
+    const say = (message: Parameters<typeof store.addMessage>[2]) => store.addMessage(trial, attempt, message);
+    const part = request ? await Part.begin(context, world, request) : null;
+    const { environment, kase, rules } = context;
+    const solution = solutionOf({ kase, agent: part?.member.agent ?? context.agent });
+    return playStep({ world, environment, kase, rules, solution, part, say }, cursor);
+  };
+
+  /** The call before it is done, whatever becomes of this step: one that cannot be played now is asked for again by itself. */
+  const movedOn = async (ref: AttemptRef, world: World, cursor: ScriptCursor): Promise<{ readonly next?: ScriptMove }> => {
+    try {
+      return { next: await advance(ref, world, cursor) };
+    } catch (error) {
+      services.log.warn({ ...ref, err: error }, 'the step after a call could not be played with it');
+      return {};
+    }
+  };
+
+  const activities: TrialActivities = {
+    async beginAttempt({ trial, attempt, phase, reportTo }) {
       const row = await store.trial(trial);
       // Settled without a result: it was cancelled before it began, or its last step is repeated.
       const done = row?.summary && (isDone(row.summary) || (await store.settledAmong([trial])).length > 0) ? row.summary : null;
@@ -80,7 +130,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         return { ...NOTHING_TO_DO, done };
       }
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
-      if (row) await store.beginAttempt(trial, attempt, services.now().toISOString());
+      if (row) await store.beginAttempt(trial, attempt, services.now().toISOString(), phase);
       services.log.info('the attempt begins');
       const plan = planOf(await contexts.get(trial));
       return options.traced({ trial, attempt }) ? { ...plan, traced: true } : plan;
@@ -92,36 +142,22 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       failpoint(`entered_${phase}`);
     },
 
-    async provision({ trial, attempt, leaseMs }) {
-      const { pack, batch, kase, rules } = await contexts.get(trial);
-      const world = await worlds.provision(pack, {
-        owner: ownerOf({ trial, attempt }),
-        workflowId: trial,
-        isolation: batch.options.isolation,
-        leaseMs,
-        kase,
-        faults: rules,
-      });
-      if (rules.length > 0 || pack.environment.toolServer) {
-        const opened = await worlds.open(world);
-        await startedOrReleased(opened, async () => {
-          await changeAtStart(opened, rules);
-          await toolServers.start(opened, pack);
-        });
-      }
-      failpoint('world_leased_before_recorded');
-      await store.setAttemptWorld(trial, attempt, { id: world.id, host: world.host });
+    async provision(request) {
+      const world = await leaseWorld(request);
+      await store.setAttemptWorld(request.trial, request.attempt, world);
       return world;
     },
 
-    async advanceScript({ trial, attempt, world: ref, cursor, part: request }) {
-      const context = await contexts.get(trial);
-      const world = await worlds.open(ref);
-      const say = (message: Parameters<typeof store.addMessage>[2]) => store.addMessage(trial, attempt, message);
-      const part = request ? await Part.begin(context, world, request) : null;
-      const { environment, kase, rules } = context;
-      const solution = solutionOf({ kase, agent: part?.member.agent ?? context.agent });
-      return playStep({ world, environment, kase, rules, solution, part, say }, cursor);
+    async enterWorld({ script, ...request }) {
+      failpoint('entered_provision');
+      const world = await leaseWorld(request);
+      await store.setAttemptWorld(request.trial, request.attempt, world, 'drive');
+      failpoint('entered_drive');
+      return { world, ...(script && { next: await advance(request, await worlds.open(world), SCRIPT_START) }) };
+    },
+
+    async advanceScript({ world, cursor, part, ...ref }) {
+      return advance(ref, await worlds.open(world), cursor, part);
     },
 
     async answerUser(request) {
@@ -151,7 +187,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       return answerUser(services, await worlds.open(request.world), context.kase, request, respond);
     },
 
-    async operate({ trial, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null }) {
+    async operate({ trial, attempt, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null, playOn }) {
       const { environment, kase, rules, agent } = await contexts.get(trial);
       const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
@@ -167,7 +203,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
           }),
         );
         services.log.debug({ tool }, 'an operation was carried out');
-        return { at: services.now().toISOString(), ...found };
+        const at = services.now().toISOString();
+        return { at, ...found, ...(playOn && (await movedOn({ trial, attempt }, world, playOn))) };
       } catch (error) {
         // What a library throws when it is told to stop says nothing of the tool.
         throw cancellationSignal().aborted && !(error instanceof ToolFailure) ? interruption(cancellationSignal()) : error;
@@ -237,7 +274,13 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       if (settled) await report(request.reportTo, request.trial);
       return summary;
     },
-  });
+
+    settleAttempt(request) {
+      const phase = (entered: TrialPhase) => store.setPhase(request.trial, request.attempt, entered);
+      return settleAttempt(activities, { ...services, phase, signal: cancellationSignal() }, request);
+    },
+  };
+  return guard(services.log, activities);
 }
 
 async function gradeTrial(services: ActivityServices, contexts: TrialContexts, request: GradeRequest): Promise<GradeResult> {

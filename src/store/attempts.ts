@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../domain/json.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
-import type { TrialSummary } from '../domain/trial.ts';
+import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { forgetLive } from './forget-live.ts';
 import type { Sql } from './database.ts';
@@ -9,19 +9,26 @@ import { sqlState } from './errors.ts';
 import { type AttemptRow, StoreConflictError } from './store.ts';
 
 /** Needs a transaction. An attempt with a higher number than any before becomes the one that counts. */
-export async function beginAttempt(sql: Sql, trial: string, attempt: number, startedAt: string): Promise<void> {
+export async function beginAttempt(sql: Sql, trial: string, attempt: number, startedAt: string, phase: TrialPhase = 'waiting'): Promise<void> {
   await ofAttempt(trial, attempt, () =>
     sql.query('insert into trialbed.attempts (trial, attempt, started_at) values ($1, $2, $3) on conflict do nothing', [trial, attempt, startedAt]),
   );
-  await sql.query(`update trialbed.trials set attempt = $2, phase = 'waiting' where id = $1 and attempt < $2`, [trial, attempt]);
+  await sql.query('update trialbed.trials set attempt = $2, phase = $3 where id = $1 and attempt < $2', [trial, attempt, phase]);
 }
 
-export async function setAttemptWorld(sql: Sql, trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void> {
-  const rows = await sql.query('update trialbed.attempts set world = $3 where trial = $1 and attempt = $2 returning trial', [
-    trial,
-    attempt,
-    JSON.stringify({ id: world.id, host: world.host }),
-  ]);
+/** `phase`: what the attempt enters with it; null: it stays. */
+export async function setAttemptWorld(
+  sql: Sql,
+  trial: string,
+  attempt: number,
+  world: { readonly id: string; readonly host: string },
+  phase: TrialPhase | null = null,
+): Promise<void> {
+  const rows = await sql.query(
+    `with entered as (update trialbed.trials set phase = $4 where id = $1 and attempt = $2 and phase <> 'done' and $4::text is not null)
+     update trialbed.attempts set world = $3 where trial = $1 and attempt = $2 returning trial`,
+    [trial, attempt, JSON.stringify({ id: world.id, host: world.host }), phase],
+  );
   if (rows.length === 0) throw unknownAttempt(trial, attempt);
 }
 

@@ -37,7 +37,7 @@ export function openDatabase(url: string, connections: number): Database {
   return {
     async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
       try {
-        return (await pool.query(text, [...values])).rows as Row[];
+        return (await pool.query(prepared(text, values))).rows as Row[];
       } catch (error) {
         throw storeError(where, error) ?? error;
       }
@@ -53,7 +53,7 @@ export function openDatabase(url: string, connections: number): Database {
       try {
         await client.query('begin');
         const value = await work({
-          query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(text, [...values])).rows as Row[],
+          query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(prepared(text, values))).rows as Row[],
         });
         await client.query('commit');
         client.release();
@@ -74,6 +74,18 @@ export function openDatabase(url: string, connections: number): Database {
       await closing;
     },
   };
+}
+
+/** Names of statements, which are planned once for each connection: a trial asks the same few again and again. */
+const names = new Map<string, string>();
+/** What is put together from parts has many texts, and is not worth a plan that is kept. */
+const MAX_PREPARED = 200;
+
+function prepared(text: string, values: readonly unknown[]): pg.QueryConfig {
+  const name = names.get(text) ?? (names.size < MAX_PREPARED && values.length > 0 ? `trialbed ${names.size}` : undefined);
+  if (name === undefined) return { text, values: [...values] };
+  names.set(text, name);
+  return { name, text, values: [...values] };
 }
 
 /** Host, port and database of a URL, without the password. */

@@ -106,8 +106,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     running: ({ batch, limit }) => listRunning(database, batch ?? null, limit),
     setModelWait: (trial, attempt, waitMs) => setModelWait(database, trial, attempt, waitMs),
 
-    beginAttempt: (trial, attempt, startedAt) => database.transaction((sql) => beginAttempt(sql, trial, attempt, startedAt)),
-    setAttemptWorld: (trial, attempt, world) => setAttemptWorld(database, trial, attempt, world),
+    beginAttempt: (trial, attempt, startedAt, phase) => database.transaction((sql) => beginAttempt(sql, trial, attempt, startedAt, phase)),
+    setAttemptWorld: (trial, attempt, world, phase) => setAttemptWorld(database, trial, attempt, world, phase),
     addMessage: (trial, attempt, message) => addMessage(database, trial, attempt, message),
     messages: (trial, attempt) => listMessages(database, trial, attempt),
     addModelCall: (trial, attempt, call, entries = []) =>

@@ -239,8 +239,10 @@ export interface Store extends AsyncDisposable {
   /** From now on an attempt waits so long for the rate limit of a model. */
   setModelWait(trial: string, attempt: number, waitMs: number): Promise<void>;
 
-  beginAttempt(trial: string, attempt: number, startedAt: string): Promise<void>;
-  setAttemptWorld(trial: string, attempt: number, world: { readonly id: string; readonly host: string }): Promise<void>;
+  /** `phase`: default `waiting`. */
+  beginAttempt(trial: string, attempt: number, startedAt: string, phase?: TrialPhase): Promise<void>;
+  /** With a phase, the attempt enters it. */
+  setAttemptWorld(trial: string, attempt: number, world: { readonly id: string; readonly host: string }, phase?: TrialPhase): Promise<void>;
   addMessage(trial: string, attempt: number, message: Message): Promise<void>;
   messages(trial: string, attempt: number): Promise<readonly Message[]>;
   /** A call of a model, whoever made it. The same id of an attempt is kept once: the first stands. `entries` of its conversation are added with it, or neither. */

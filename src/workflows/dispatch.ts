@@ -1,5 +1,5 @@
 import { ApplicationFailure, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
-import type { FAILURE, OperateCall, OperateResult, PlannedRule, TrialActivities, WorldAttempt } from '../activities/contract.ts';
+import type { FAILURE, OperateCall, OperateResult, PlannedRule, ScriptCursor, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import type { Dispatch } from './door.ts';
 import { LOST_AFTER } from './messages.ts';
 import { classifyFailure } from './operations/classify.ts';
@@ -24,15 +24,18 @@ const patient = proxyLocalActivities<TrialActivities>({
 
 type Outcome = OperationOutcome<OperateResult | null>;
 
-/** Carries a checked call to its outcome: ordinary activity without retries for whatever can have an effect, local activity for short reads. */
-export async function dispatchCall(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
-  const outcome = await carried(at, dispatch);
+/**
+ * Carries a checked call to its outcome: ordinary activity without retries for whatever can have an effect, local activity for short reads. `playOn`: where the script
+ * stands that made the call; its next move comes with the result, unless a fault hits the call.
+ */
+export async function dispatchCall(at: WorldAttempt, dispatch: Dispatch, playOn: ScriptCursor | null = null): Promise<Outcome> {
+  const outcome = await carried(at, dispatch, playOn);
   // The schedule's own mistake is no outcome of the agent's call: it ends the attempt.
   if (outcome.state !== 'committed' && outcome.problem.code === NOT_APPLICABLE) throw ApplicationFailure.nonRetryable(outcome.problem.message, NOT_APPLICABLE);
   return outcome;
 }
 
-function carried(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
+function carried(at: WorldAttempt, dispatch: Dispatch, playOn: ScriptCursor | null): Promise<Outcome> {
   const { call, tool, position, faults, ended, approved } = dispatch;
   const request: Omit<OperateCall, 'dispatch'> = {
     ...at,
@@ -41,6 +44,7 @@ function carried(at: WorldAttempt, dispatch: Dispatch): Promise<Outcome> {
     ...(faults.length > 0 && { faults: faults.map((rule) => rule.index), position }),
     ...(tool.looksUp && { ended }),
     ...(approved !== null && { approved }),
+    ...(playOn !== null && faults.length === 0 && { playOn }),
   };
   const timeout = faults.find((rule) => rule.afterMs !== undefined);
   if (timeout) return timedOut(request, dispatch, timeout);

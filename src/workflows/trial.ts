@@ -18,8 +18,7 @@ import type {
   AttemptRef,
   ConversationEnd,
   GradeResult,
-  MemberPart,
-  ScriptCursor,
+  ScriptMove,
   TrialActivities,
   UserMove,
   UserRequest,
@@ -40,6 +39,8 @@ import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
 import { conversationQueue, hearUpdate, LOST_AFTER, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
 import { askUserModel, MODEL_GRACE_MS, playModel } from './model-agent.ts';
+import { PATIENT } from './patience.ts';
+import { ScriptAgent } from './script-agent.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
@@ -49,14 +50,9 @@ const MAX_PROBLEM_LENGTH = 2_000;
 /** A lease outlives everything that an attempt may take. */
 const LEASE_GRACE_MS = 30 * 60_000;
 
-/** Trouble of ours passes (a restarted Postgres, a lost worker), so short steps are tried again for a few minutes before an attempt is given up. */
-const PATIENT = {
-  startToCloseTimeout: '60 seconds',
-  scheduleToCloseTimeout: '4 minutes',
-  retry: { initialInterval: '200 milliseconds', backoffCoefficient: 2, maximumInterval: '5 seconds' },
-} as const;
-
 const short = proxyLocalActivities<TrialActivities>(PATIENT);
+/** What is repeated step by step where it fails. */
+const once = proxyLocalActivities<TrialActivities>({ ...PATIENT, retry: { maximumAttempts: 1 } });
 const slow = proxyActivities<TrialActivities>({ ...PATIENT, startToCloseTimeout: '3 minutes', scheduleToCloseTimeout: '10 minutes' });
 
 /**
@@ -105,6 +101,13 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'PreviewError',
   'ModelSetup',
 ]);
+
+/** What ends an attempt beside its world and its agent's end. */
+interface SettleOptions {
+  readonly keep: AttemptPlan['keep'];
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+}
 
 class TrialRun {
   /** The last attempt ended by something that no other attempt can mend. */
@@ -185,15 +188,13 @@ class TrialRun {
     let at: WorldAttempt | null = null;
     let plan: AttemptPlan | null = null;
     try {
-      plan = await short.beginAttempt({ ...ref, ...this.reportTo });
+      plan = await short.beginAttempt({ ...ref, ...(this.input.together && { phase: 'provision' as const }), ...this.reportTo });
       if (plan.done) return plan.done;
       this.budget = plan.budget.calls * (plan.approver?.by === 'people' ? 2 : 1) + plan.budget.turns;
       if (plan.traced) this.trace = new AttemptTrace({ ...this.input, attempt }, startedAt);
-      await this.enter('provision');
-      const world = await (plan.slowWorld ? slow : short).provision({ ...ref, leaseMs: leaseMs(plan) });
-      at = { ...ref, world };
-      await this.enter('drive');
-      const driven = await this.drive(plan, at);
+      const entered = await this.enterWorld(plan, ref);
+      at = { ...ref, world: entered.world };
+      const driven = await this.drive(plan, at, entered.next);
       // A cancellation answers calls with "unknown", and what an agent makes of that before it is stopped itself is no result.
       if (CancellationScope.current().consideredCancelled) throw new CancelledFailure('the trial was cancelled while its agent acted');
       end = driven;
@@ -207,6 +208,10 @@ class TrialRun {
     // What follows decides nothing for the agent any more and must happen even when the trial is being cancelled.
     return CancellationScope.nonCancellable(async () => {
       const door = this.door;
+      if (plan && this.atOnce(plan) && at && end && door) {
+        const settled = await this.settle(door, { ...at, ...end, keep: plan.keep, startedAt });
+        if (settled) return this.done(settled);
+      }
       if (at) {
         try {
           await this.enter('fence');
@@ -253,14 +258,60 @@ class TrialRun {
         another: this.mayFollow(attempt),
         ...this.reportTo,
       });
-      this.trace?.end(summary, door?.notes ?? []);
-      this.phase = 'done';
-      this.show(summary);
-      return summary;
+      return this.done(summary);
     });
   }
 
-  private async drive(plan: AttemptPlan, at: WorldAttempt): Promise<ConversationEnd & Partial<TeamEnd>> {
+  private async enterWorld(plan: AttemptPlan, ref: AttemptRef): Promise<{ readonly world: WorldAttempt['world']; readonly next?: ScriptMove }> {
+    const request = { ...ref, leaseMs: leaseMs(plan) };
+    if (this.atOnce(plan)) {
+      this.phase = 'provision';
+      this.show(null);
+      const entered = await short.enterWorld({ ...request, script: plan.agent === 'script' });
+      this.phase = 'drive';
+      this.show(null);
+      return entered;
+    }
+    await this.enter('provision');
+    const world = await (plan.slowWorld ? slow : short).provision(request);
+    await this.enter('drive');
+    return { world };
+  }
+
+  /** Whether steps are taken together. What is slow has the patience of an activity of its own, and a trace shows each step. */
+  private atOnce({ slowWorld }: AttemptPlan): boolean {
+    return this.input.together === true && !slowWorld && !this.trace;
+  }
+
+  /** All that follows on `drive`, in one step. Null where it failed: what it did not come to is to be done step by step, with the patience that each has. */
+  private async settle(
+    door: Door,
+    { startedAt, ending, problem, handOvers, beyondBudget = 0, ...at }: WorldAttempt & ConversationEnd & Partial<TeamEnd> & SettleOptions,
+  ): Promise<TrialSummary | null> {
+    this.phase = 'fence';
+    this.show(null);
+    await door.close(DRAIN_MS);
+    this.phase = 'grade';
+    const beyond = door.beyondBudget + beyondBudget;
+    const { calls, disturbed, notes: operations } = door;
+    const { trial, attempt, world, keep } = at;
+    const graded = { trial, attempt, world, ending, problem, operations, ...(beyond > 0 && { beyondBudget: beyond }), ...(handOvers && { handOvers }) };
+    try {
+      return await once.settleAttempt({ ...graded, keep, calls, disturbed, durationMs: Date.now() - startedAt, ...this.reportTo });
+    } catch (error) {
+      log.warn('the attempt could not be settled in one step', { trial, attempt, error: String(error) });
+      return null;
+    }
+  }
+
+  private done(summary: TrialSummary): TrialSummary {
+    this.trace?.end(summary, this.door?.notes ?? []);
+    this.phase = 'done';
+    this.show(summary);
+    return summary;
+  }
+
+  private async drive(plan: AttemptPlan, at: WorldAttempt, first?: ScriptMove): Promise<ConversationEnd & Partial<TeamEnd>> {
     const dialogue = plan.user ? new Dialogue({ budget: plan.budget.turns, answer: (request) => answerUser(plan, { ...at, ...request }) }) : null;
     this.dialogue = dialogue;
     const { approver } = plan;
@@ -268,12 +319,19 @@ class TrialRun {
     const onChange = () => this.show(null);
     const stage = { outside: plan.agent !== 'script' && plan.agent !== 'model' };
     const gate = approver && new Gate({ at, approver, activities: short, impatient: () => stage.outside, onChange });
+    const ahead = this.input.together === true && !dialogue && !gate;
+    const script = plan.agent === 'script' ? new ScriptAgent(at, { ahead, first }) : null;
     const door = new Door({
       tools: plan.tools,
       budget: plan.budget.calls,
       rules: plan.rules ?? [],
       words: plan.words ?? {},
-      dispatch: (dispatch) => (dialogue && dispatch.tool.asks ? dialogue.ask(dispatch.call.id) : dispatchCall(at, dispatch)),
+      dispatch: async (dispatch) => {
+        if (dialogue && dispatch.tool.asks) return dialogue.ask(dispatch.call.id);
+        const outcome = await dispatchCall(at, dispatch, script?.playOn);
+        script?.took(outcome);
+        return outcome;
+      },
       ...(dialogue && { refuseQuestion: () => dialogue.refusal() }),
       onChange,
       ...(trace && {
@@ -283,7 +341,7 @@ class TrialRun {
     });
     this.door = door;
     this.decisions.open(gate ?? null, door);
-    const end = await act(door, dialogue, plan, at, stage);
+    const end = await (script ? script.play(door, dialogue) : act(door, dialogue, plan, at, stage));
     if (door.broken) throw door.broken;
     return dialogue?.over ? { ...end, ...dialogue.over } : end;
   }
@@ -316,7 +374,7 @@ function act(
   at: WorldAttempt,
   stage: { outside: boolean },
 ): Promise<ConversationEnd & Partial<TeamEnd>> {
-  const { agent, model, members = {} } = plan;
+  const { model, members = {} } = plan;
   if (plan.start !== undefined)
     return playTeam(door, plan.start, (part, team) => {
       const played = members[part.member];
@@ -325,44 +383,10 @@ function act(
         const member = { part, talk: team.of(part.member), use: team.use, own: played.own, turn: team.turn };
         return playModel(door, dialogue, { ...plan, model, graceMs: graceMs(plan) }, at, member);
       }
-      return played ? playScript(door, dialogue, at, { part, turn: team.turn }) : converse(plan, { ...at, part });
+      return played ? new ScriptAgent(at, { member: { part, turn: team.turn } }).play(door, dialogue) : converse(plan, { ...at, part });
     });
   if (model) return playModel(door, dialogue, { ...plan, model, graceMs: graceMs(plan) }, at);
-  return agent === 'script' ? playScript(door, dialogue, at) : converse(plan, at);
-}
-
-async function playScript(
-  door: Door,
-  dialogue: Dialogue | null,
-  at: WorldAttempt,
-  member: { readonly part: MemberPart; readonly turn: number } | null = null,
-): Promise<ConversationEnd> {
-  const part = member && { part: member.part };
-  let cursor: ScriptCursor = { step: 0, turn: member?.turn ?? 1, calls: member?.part.calls ?? 0, replays: {} };
-  let heard = Math.max(1, member?.part.heard ?? 1);
-  for (;;) {
-    const move = await short.advanceScript({ ...at, cursor, ...part });
-    if (move.kind === 'end') return move.problem ? { ending: 'agent_error', problem: move.problem } : { ending: 'completed', problem: null };
-    cursor = move.cursor;
-    if (move.kind === 'say') {
-      heard++;
-      if (!dialogue) continue;
-      const turn = await dialogue.next();
-      if (turn.kind === 'over') return turn.end;
-      // What a script says to a user who has left is said nevertheless, as with one who has no more to say.
-      cursor = { ...cursor, turn: dialogue.turns };
-      continue;
-    }
-    const { problem, operation, state } = await door.call(move.call);
-    // Answered by an earlier call with the same key: later steps read that one's result.
-    if (operation !== move.call.id) cursor = { ...cursor, replays: { ...cursor.replays, [move.call.id]: operation } };
-    if (door.exhausted) return { ending: 'budget_exhausted', problem };
-    if (dialogue?.over) return dialogue.over;
-    if (dialogue) cursor = { ...cursor, turn: dialogue.turns };
-    if (door.broken) throw door.broken;
-    const to = state === 'committed' ? move.call.handsTo : undefined;
-    if (to !== undefined) return { ending: 'completed', problem: null, handOver: { operation, to, turn: cursor.turn, heard } };
-  }
+  return converse(plan, at);
 }
 
 async function converse(plan: AttemptPlan, at: Parameters<TrialActivities['converse']>[0]): Promise<ConversationEnd> {

@@ -15,9 +15,12 @@ const { escapeIdentifier } = pg;
 export async function closeWorld(access: Access, layout: Layout, epoch: number, drainMs: number, failpoint: (name: string) => void): Promise<number> {
   const logins = loginsOf(layout);
   for (const role of logins) await access.admin.query(`ALTER ROLE ${escapeIdentifier(role)} NOLOGIN PASSWORD NULL`);
-  await access.admin.query(`UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1)`, [
-    epoch,
-  ]);
+  const { rowCount } = await access.admin.query(
+    `UPDATE ${inSys(layout, 'door')} SET closing = true WHERE EXISTS (SELECT 1 FROM ${inSys(layout, 'fence')} WHERE epoch = $1 AND NOT closed)`,
+    [epoch],
+  );
+  // Closed before, under the lock below: nobody has written behind it.
+  if (rowCount === 0 && logins.length === 0) return epoch + 1;
   // A prepared transaction holds its locks without a session that could be ended.
   for (const role of logins) await rollbackPrepared(access.admin, role);
   const before = logins.length > 0 ? await ownWriters(access, logins) : [];

@@ -148,7 +148,8 @@ export class LeasedWorld implements World {
     const { layout, epoch } = this.row;
     try {
       return await inTransaction(this.parts.access.admin, async (client) => {
-        await claim(layout, operation, epoch)(client);
+        const opening = claim(layout, operation, epoch);
+        await client.query(`SELECT ${opening.sql}`, [...opening.values]);
         const { rowCount } = await client.query(
           `UPDATE ${inSys(layout, 'serving')} SET operation = $1, attempt = $2 WHERE operation IS NULL OR (operation = $1 AND attempt < $2)`,
           [operation.id, operation.attempt],

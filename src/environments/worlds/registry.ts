@@ -71,6 +71,16 @@ export async function worldById(db: Queryable, id: string, lock = false): Promis
   return rows[0] ?? null;
 }
 
+/** What tells whether a lease stands, without the rest of a wide row. */
+export async function worldState(db: pg.Pool, id: string): Promise<Pick<WorldRow, 'state' | 'epoch'> | null> {
+  const { rows } = await db.query<Pick<WorldRow, 'state' | 'epoch'>>({
+    name: 'trialbed world state',
+    text: 'SELECT state, epoch FROM trialbed.worlds WHERE id = $1',
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
 export async function worldByOwner(db: Queryable, owner: string): Promise<WorldRow | null> {
   const { rows } = await db.query<WorldRow>(`SELECT ${COLUMNS} FROM trialbed.worlds WHERE owner = $1`, [owner]);
   return rows[0] ?? null;

@@ -18,7 +18,7 @@ export interface ToolTransaction {
   /** Null: effects are unattributed. */
   readonly operation: Attempt | null;
   /** Holds the fence, and for an operation its attempts, until the transaction ends. Runs as the tool role. */
-  readonly begin: (client: pg.PoolClient) => Promise<unknown>;
+  readonly begin: DoorCall;
   /** Runs as the world's role before the work. */
   readonly hold?: (client: pg.PoolClient) => Promise<unknown>;
   /** Runs as the tool role after the work, before the commit. */
@@ -42,12 +42,12 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
   let commitSent = false;
   try {
     await client.query('BEGIN');
-    await options.begin(client);
-    const { operation, epoch, layout } = options;
+    const { begin, operation, epoch, layout } = options;
+    // One way for both: in which order the server does them is of no account, since the door's functions run as their owner and look at none of these settings.
+    const setting = (name: string, n: number) => `set_config('${name}', $${begin.values.length + n}, true)`;
     await client.query(
-      `SELECT set_config('trialbed.operation', $1, true), set_config('trialbed.attempt', $2, true), set_config('trialbed.epoch', $3, true),
-              set_config('search_path', $4, true), set_config('role', $5, true)`,
-      [operation?.id ?? '', operation ? String(operation.attempt) : '', String(epoch), searchPath(layout), layout.role],
+      `SELECT ${begin.sql}, ${['trialbed.operation', 'trialbed.attempt', 'trialbed.epoch', 'search_path', 'role'].map((name, n) => setting(name, n + 1)).join(', ')}`,
+      [...begin.values, operation?.id ?? '', operation ? String(operation.attempt) : '', String(epoch), searchPath(layout), layout.role],
     );
     await options.hold?.(client);
     const value = await work(
@@ -84,7 +84,7 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
   } finally {
     // A setting, a role or a LISTEN of this session must not meet the next operation, which may be another world's.
     if (healthy) {
-      healthy = await client.query('DISCARD ALL').then(
+      healthy = await client.query(DISCARD).then(
         () => true,
         () => false,
       );
@@ -113,14 +113,24 @@ export function isFence(error: unknown): boolean {
   return state === REFUSED.fenced || state === REFUSED.attemptFenced;
 }
 
-/** SQL that opens the door for an operation of the ledger. */
-export function claim(layout: Layout, operation: Attempt, epoch: number): (client: pg.PoolClient) => Promise<unknown> {
-  return (client) => client.query(`SELECT ${inSys(layout, 'claim')}($1, $2, $3)`, [operation.id, operation.attempt, epoch]);
+/** All that `DISCARD ALL` does but `DISCARD PLANS`: plans hold nothing of a session, and those of the door and the journal would be made anew for every operation. */
+const DISCARD =
+  'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; DEALLOCATE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES';
+
+/** A call of one of the door's functions, for a list of what to select. */
+export interface DoorCall {
+  readonly sql: string;
+  readonly values: readonly unknown[];
 }
 
-/** SQL that opens the door for a service. A reader passes a closed door. */
-export function enter(layout: Layout, operation: Attempt | null, epoch: number, writes: boolean): (client: pg.PoolClient) => Promise<unknown> {
-  return (client) => client.query(`SELECT ${inSys(layout, 'enter')}($1, $2, $3, $4)`, [operation?.id ?? null, operation?.attempt ?? 0, epoch, writes]);
+/** Opens the door for an operation of the ledger. */
+export function claim(layout: Layout, operation: Attempt, epoch: number): DoorCall {
+  return { sql: `${inSys(layout, 'claim')}($1, $2, $3)`, values: [operation.id, operation.attempt, epoch] };
+}
+
+/** Opens the door for a service. A reader passes a closed door. */
+export function enter(layout: Layout, operation: Attempt | null, epoch: number, writes: boolean): DoorCall {
+  return { sql: `${inSys(layout, 'enter')}($1, $2, $3, $4)`, values: [operation?.id ?? null, operation?.attempt ?? 0, epoch, writes] };
 }
 
 /** What an error of the system of record says of an operation. */

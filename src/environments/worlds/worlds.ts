@@ -25,6 +25,7 @@ import { closeWorld } from './fence.ts';
 import { generationRecord } from './generation-record.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
+import { LeasedRows } from './leased-rows.ts';
 import { leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
 import { resetWorld } from './reset.ts';
 import { Placement } from './placement.ts';
@@ -90,6 +91,7 @@ class PostgresWorlds implements Worlds {
   private readonly placement: Placement;
   /** By world id: connections of worlds with a database of their own. */
   private readonly own = new Map<string, Access>();
+  private readonly rows = new LeasedRows();
 
   constructor(config: WorldsConfig, servers: WorldServers) {
     this.config = config;
@@ -133,7 +135,7 @@ class PostgresWorlds implements Worlds {
   }
 
   async authenticate(worldId: string, secret: string): Promise<ServiceSession | null> {
-    const found = await this.placement.find({ id: worldId, host: null }, ({ host }) => worldById(host.admin, worldId));
+    const found = await this.placement.find({ id: worldId, host: null }, ({ host }) => this.rows.byId(host, worldId));
     if (!found) return null;
     const { row, ready } = found;
     const kind = secretKind(row, secret);
@@ -239,9 +241,8 @@ class PostgresWorlds implements Worlds {
     }
   }
 
-  private async current(host: Host, ref: WorldRef): Promise<WorldRow | null> {
-    const row = await worldById(host.admin, ref.id);
-    return row?.state === 'leased' && row.epoch === ref.epoch ? row : null;
+  private current(host: Host, ref: WorldRef): Promise<WorldRow | null> {
+    return this.rows.current(host, ref);
   }
 
   private accessOf({ host, access: shared }: ReadyServer, row: WorldRow): Access {
