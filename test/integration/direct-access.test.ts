@@ -11,9 +11,12 @@ import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { AgentServices } from '../../src/environments/agent.ts';
 import { collectReport } from '../../src/report/data.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
-import { type AgentServer, type Asked, startAgentServer } from '../harness/agent-server.ts';
+import { type AgentServer, type Asked, callTool, startAgentServer } from '../harness/agent-server.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
+import { requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
+
+const container = await requireOrSkip('container');
 
 let testbed: Testbed;
 let server: AgentServer;
@@ -25,6 +28,11 @@ beforeAll(async () => {
     'POST acts': async ({ start, response }: Asked) => {
       await act(start.services as AgentServices);
       response.end('I changed the phone and wrote a mail.');
+    },
+    'POST both': async ({ start, response }: Asked) => {
+      await withClient((start.services as AgentServices).sql?.url ?? '', (client) => client.query("insert into notes (body) values ('by hand')"));
+      await callTool(start, 'act', { how: '', body: 'by the server' });
+      response.end('Both are there.');
     },
     // What no agent can do: the administrator writes past the journal.
     'POST cheats': async ({ start, response }: Asked) => {
@@ -70,10 +78,15 @@ async function withClient(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
-async function run(name: string, agent: JsonObject, effects: readonly JsonObject[]) {
+async function run(
+  name: string,
+  agent: JsonObject,
+  effects: readonly JsonObject[],
+  { environment = 'support-desk', isolation = 'database' }: { readonly environment?: string; readonly isolation?: 'database' | 'container' } = {},
+) {
   const kase = { expects_nothing: effects.length === 0, expect: { outcomes: [{ name: 'as asked', effects }] } };
-  const suite = await writeOneCaseSuite(folder, name, { environment: 'support-desk', agent: { access: 'direct', ...agent }, kase });
-  const { trials } = await testbed.run({ ...suite, keep: 'never', isolation: 'database' });
+  const suite = await writeOneCaseSuite(folder, name, { environment, agent: { access: 'direct', ...agent }, kase });
+  const { trials } = await testbed.run({ ...suite, keep: 'never', isolation });
   const trial = trials[0] as TrialSummary;
   const record = await testbed.root.store.record(trial.trial, trial.attempt);
   if (!record) throw new Error(`the trial has no record: ${trial.why}`);
@@ -98,6 +111,29 @@ it('what an agent does by clients of its own is seen as of no operation and grad
   expect(report).toContain('in 1 of 1 trials the agent had clients of its own (inbox, sql, tickets). The ledger');
   const shown = timelineLines(await client.show(trial.trial), 200, (_, text) => text).join('\n');
   expect(shown).toContain('missing for what the agent did by clients of its own (inbox, sql, tickets)');
+});
+
+it('beside tools of a server, each effect is of whoever had it', async () => {
+  const environment = resolve('test/fixtures/packs/served/pack.ts');
+  const expected = ['by hand', 'by the server'].map((body) => ({ row: 'notes', change: 'insert', where: { body } }));
+  const { trial, record } = await run('both', { kind: 'http', url: `${server.url}/both` }, expected, { environment });
+  expect(record.effects.map((effect) => [effect.kind === 'row' && effect.after?.['body'], effect.operation])).toEqual([
+    ['by hand', null],
+    ['by the server', 'op-1'],
+  ]);
+  expect(record.ownAccess).toMatchObject({ unexplained: [] });
+  expect(trial).toMatchObject({ ending: 'completed', pass: 'pass', calls: 1 });
+});
+
+it.skipIf(!container.met)(skipTitle('in a container of its own it is the same', container), async () => {
+  const { trial, record } = await run('contained', { kind: 'http', url: `${server.url}/acts` }, EFFECTS, { isolation: 'container' });
+  expect(trial).toMatchObject({ ending: 'completed', pass: 'pass', calls: 0 });
+  expect(record.effects.map(({ kind, operation }) => [kind, operation])).toEqual([
+    ['row', null],
+    ['mail', null],
+  ]);
+  expect(record.ownAccess).toEqual({ services: ['inbox', 'sql', 'tickets'], unexplained: [] });
+  expect(await testbed.root.worlds.leased(`${trial.batch}-`)).toBe(0);
 });
 
 it('what nobody asked for fails it', async () => {
