@@ -1,16 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { run } from '../../src/client/run.ts';
-import { startWorkerProcess } from '../../src/client/worker-process.ts';
-import type { TrialSummary } from '../../src/domain/trial.ts';
-import { endLeftover, startMark } from '../../src/infra/process.ts';
-import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed } from '../harness/testbed.ts';
+import { killWhileActing } from './killed-agent.ts';
 import { observed } from './observed.ts';
-import { until } from './until.ts';
 
 let home: string;
 beforeAll(async () => {
@@ -26,40 +21,19 @@ describe.concurrent('kill -9 of the worker while a module agent acts', () => {
     'that %s: its processes end, the attempt is no result, the next one passes, both worlds are released',
     async (name, busy) => {
       await using testbed = await startTestbed(inject('services'), { worker: false, config: { home } });
-      const { config, root } = testbed;
+      const { root } = testbed;
       const file = join(home, `${busy ? 'busy' : 'idle'}.json`);
       const suite = await writeSuite(join(home, busy ? 'busy' : 'idle'), name, { file, busy });
-      const doomed = await startWorkerProcess(config);
-      const handle = await run(root, { suite, agents: [join(suite, 'agent.yaml')], keep: 'never' }, new Promise(() => {}));
-      const pids = await until('the agent acts', async () => JSON.parse(await readFile(file, 'utf8')) as number[]);
-      using cleanUp = new DisposableStack();
-      for (const pid of pids) {
-        const mark = await startMark(pid);
-        expect(mark).not.toBeNull();
-        // What this test finds must not outlive it.
-        cleanUp.defer(() => void endLeftover(pid, mark ?? '', [], 1_000));
-      }
-      process.kill(doomed.pid, 'SIGKILL');
-      await expect(doomed.broken).rejects.toThrow('was ended by SIGKILL');
-      await using _survivor = await startTrialWorker(root);
-      for (const pid of pids) await until(`process ${pid} has ended`, async () => (await startMark(pid)) === null);
-
-      const trials: TrialSummary[] = [];
-      for await (const event of handle.events()) if (event.type === 'trial') trials.push(event);
-      expect(trials).toMatchObject([{ ending: 'completed', pass: 'pass', attempt: 2, disturbed: false, why: null }]);
-      const trial = trials[0] as TrialSummary;
+      const trial = await killWhileActing(testbed, { suite, agents: [join(suite, 'agent.yaml')] }, file);
+      expect(trial).toMatchObject({ disturbed: false, why: null });
       await observed(root.store, trial);
       const attempts = await root.store.attempts(trial.trial);
-      expect(attempts).toMatchObject([
-        { ending: 'infra_error', counts: false },
-        { ending: 'completed', counts: true },
-      ]);
       // What the first attempt did and said is kept, in a world of its own.
       expect(attempts[0]?.world).not.toBeNull();
       expect(await root.store.messages(trial.trial, 1)).toMatchObject([{ from: 'user' }]);
       expect(await root.store.verdicts(trial.trial)).toHaveLength(1);
       // The trial's workflow still knew the first world and gave it back: nothing is left to sweep.
-      expect(await root.worlds.leased(`${handle.id}-`)).toBe(0);
+      expect(await root.worlds.leased(`${trial.batch}-`)).toBe(0);
     },
     180_000,
   );
