@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
 import { decide } from '../../src/client/approvals.ts';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
+import { calls, says, startProvider } from '../harness/provider.ts';
+import { writeTeamSuite } from '../harness/team-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { acting, blobs, moduleAgent } from './core-trials.ts';
 
@@ -87,6 +92,25 @@ export const HISTORY_SCENARIOS: readonly HistoryScenario[] = [
       await doomed.broken.catch(() => {});
       await using _survivor = await startTrialWorker(root);
       for await (const event of handle.events()) if (event.type === 'trial') await use(testbed, event);
+    },
+  },
+  {
+    name: 'team',
+    async run(use) {
+      await using provider = await startProvider((_request, number) =>
+        number === 1 ? calls(['add_note', { body: 'a' }], ['hand_over', { to: 'module', text: 'Yours.' }]) : says('Done.'),
+      );
+      await using testbed = await startTestbed(inject('services'));
+      const folder = await mkdtemp(join(tmpdir(), 'trialbed-history-'));
+      const members = {
+        model: [{ kind: 'model', route: { url: provider.url, model: 'tiny' } }],
+        module: [moduleAgent('team/passes-on.ts', { to: 'script' })],
+        script: [{ kind: 'script', steps: [{ call: 'hand_over', with: { to: 'model', text: 'Yours.' } }], answer: 'Never said.' }],
+      } as const;
+      const environment = { use: resolve('test/fixtures/packs/blob/pack.ts'), with: { salt: 'history' } };
+      const { trials } = await testbed.run({ ...(await writeTeamSuite(folder, 'team', { environment, members })), keep: 'never' });
+      await rm(folder, { recursive: true });
+      for (const trial of trials) await use(testbed, trial);
     },
   },
 ];

@@ -25,6 +25,7 @@ const CAME_TO: { readonly [scenario: string]: Partial<TrialSummary> } = {
   approval: { ending: 'completed', calls: 3, attempt: 1 },
   decided: { ending: 'completed', calls: 2, attempt: 1 },
   killed: { ending: 'completed', pass: 'pass', disturbed: true, attempt: 1 },
+  team: { ending: 'completed', calls: 4, attempt: 1 },
 };
 
 describe('a finished trial replays from its history, saved as JSON', () => {
