@@ -19,7 +19,10 @@ export function approvalsMarkdown(trials: readonly ReportTrial[]): string {
   const byPeople = asked.filter(({ end }) => end !== null && end.via !== 'case' && end.by !== null);
   const lines = byPeople
     .slice(0, LISTED)
-    .map(({ trial, seq, tool, end }) => `- ${mdCode(trial.case)} by ${mdCode(trial.agent)}, call ${seq} ${mdCode(tool)}: ${mdText(approvalEndText(end))}`);
+    .map(
+      ({ trial, seq, tool, actor, end }) =>
+        `- ${mdCode(trial.case)} by ${mdCode(trial.agent)}, call ${seq} ${mdCode(tool)}${actor === undefined ? '' : ` of ${mdCode(actor)}`}: ${mdText(approvalEndText(end))}`,
+    );
   return [
     mdTable(['tool', 'asked', ...OUTCOMES], rows),
     ...(lines.length > 0 ? ['', ...lines] : []),

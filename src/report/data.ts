@@ -43,6 +43,8 @@ export interface OperationAsked {
   readonly operation: string;
   readonly seq: number;
   readonly tool: string;
+  /** Who of a team called; absent where the agent is no team. */
+  readonly actor?: string;
   readonly rule: string;
   /** Null: it still waited. */
   readonly end: ApprovalEnd | null;
@@ -53,6 +55,8 @@ export interface OperationDetail {
   readonly operation: string;
   readonly seq: number;
   readonly tool: string;
+  /** As of a call that needed an approval. */
+  readonly actor?: string;
   /** What the agent was told. */
   readonly told: string;
   readonly code: string | null;
@@ -102,15 +106,15 @@ const MAX_DETAILS = 10;
 
 function detailsOf(operations: readonly Operation[]): OperationDetail[] {
   return operations
-    .flatMap(({ id, seq, tool, told, problem, detail }) =>
-      detail === undefined ? [] : [{ operation: id, seq, tool, told, code: problem?.code ?? null, detail }],
+    .flatMap(({ id, seq, tool, actor, told, problem, detail }) =>
+      detail === undefined ? [] : [{ operation: id, seq, tool, ...(actor !== undefined && { actor }), told, code: problem?.code ?? null, detail }],
     )
     .slice(0, MAX_DETAILS);
 }
 
 function askedOf(operations: readonly Operation[]): Pick<ReportTrial, 'approvals'> {
-  const approvals = operations.flatMap(({ id, seq, tool, approval }) =>
-    approval ? [{ operation: id, seq, tool, rule: approval.rule, end: approval.end }] : [],
+  const approvals = operations.flatMap(({ id, seq, tool, actor, approval }) =>
+    approval ? [{ operation: id, seq, tool, ...(actor !== undefined && { actor }), rule: approval.rule, end: approval.end }] : [],
   );
   return approvals.length > 0 ? { approvals } : {};
 }

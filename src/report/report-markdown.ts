@@ -129,8 +129,8 @@ function trialDetail(trial: ReportTrial): string {
 }
 
 /** What the agent was not told. */
-function detailLine({ seq, tool, told, code, detail }: OperationDetail): string {
-  return `- call ${seq} ${mdCode(tool)} ${told}${code === null ? '' : ` (${mdCode(code)})`}, in the words of what refused it: ${mdText(printable(detail, DETAIL_CHARACTERS))}`;
+function detailLine({ seq, tool, actor, told, code, detail }: OperationDetail): string {
+  return `- call ${seq} ${mdCode(tool)} ${actor === undefined ? '' : `of ${mdCode(actor)} `}${told}${code === null ? '' : ` (${mdCode(code)})`}, in the words of what refused it: ${mdText(printable(detail, DETAIL_CHARACTERS))}`;
 }
 
 function viewLines(name: string, view: View): string[] {

@@ -3,7 +3,8 @@ import { teamLines } from '../../src/cli/team-lines.ts';
 import { teamUseOf } from '../../src/client/team-use.ts';
 import type { ModelCall } from '../../src/domain/model.ts';
 import { teamsMarkdown } from '../../src/report/teams-markdown.ts';
-import { trial } from './report-support.ts';
+import { reportMarkdown } from '../../src/report/report-markdown.ts';
+import { reportData, reportTrial, trial } from './report-support.ts';
 
 const call = (agent: string | null, who: 'agent' | 'user' = 'agent'): ModelCall => ({
   ...{ id: 'x', who, agent, source: 'loop', route: 'tiny', url: null, model: 'tiny', reported: null, parameters: {}, seed: null },
@@ -55,4 +56,14 @@ test('a report and the end of a run have a line for each member, and say where d
   expect(lines.join('')).not.toContain('\u001b');
   expect(markdown).not.toContain('\u001b');
   expect([teamsMarkdown({}), teamLines([], 80, (_style, text) => text)]).toEqual(['', []]);
+});
+
+test('a report names the member whose call failed or was decided about', () => {
+  const summary = trial({ agent: 'desk', pass: 'fail' });
+  const details = [{ operation: 'op-1', seq: 1, tool: 'issue_refund', actor: 'clerk', told: 'failed', code: 'refused', detail: 'no such order' }];
+  const end = { outcome: 'approved', by: 'petra', via: 'update', reason: null, at: '2026-03-02T09:30:00.000Z' } as const;
+  const approvals = [{ operation: 'op-2', seq: 2, tool: 'issue_refund', actor: 'clerk', rule: 'issue_refund', end }];
+  const report = reportMarkdown(reportData([reportTrial(summary, { details, approvals })]));
+  expect(report).toContain('- call 1 `issue_refund` of `clerk` failed (`refused`)');
+  expect(report).toContain('by `desk`, call 2 `issue_refund` of `clerk`: ');
 });
