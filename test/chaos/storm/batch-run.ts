@@ -12,7 +12,7 @@ const STALLED_MS = 6 * 60_000;
 const MOST_ENDS = 20;
 
 /** A batch that is run by its command until it is finished, the same command again whenever it ended before. */
-export class BatchRun {
+export class BatchRun implements AsyncDisposable {
   /** Ended by itself before the batch was finished, and how. */
   readonly gaveUp: string[] = [];
   readonly finished: Promise<BatchRow>;
@@ -45,8 +45,17 @@ export class BatchRun {
     return this.row?.done ?? 0;
   }
 
+  /** Ends the command where the batch is not finished. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.watching = false;
+    const { command } = this;
+    command?.kill('SIGTERM');
+    await command?.ended;
+  }
+
   private async toTheEnd(): Promise<BatchRow> {
     for (;;) {
+      if (!this.watching) throw new Error(`batch ${this.batch.suite} was given up`);
       const command = startCommand(this.place, `run-${this.batch.suite}`, ['run', ...this.batch.args, ...this.args]);
       this.command = command;
       const { code, signal } = await command.ended;

@@ -23,8 +23,12 @@ async function main(args: readonly string[]): Promise<number> {
   const home = options.home === null ? await mkdtemp(join(tmpdir(), 'trialbed-storm-')) : resolve(options.home);
   await mkdir(home, { recursive: true });
   await chmod(home, 0o755);
+  const interrupted = new Promise<never>((_resolve, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => reject(new Error(`interrupted by ${signal}`)));
+  });
+  interrupted.catch(() => {});
   try {
-    const storm = await runStorm(options, home, (line) => process.stderr.write(`${line}\n`));
+    const storm = await runStorm(options, home, (line) => process.stderr.write(`${line}\n`), interrupted);
     process.stdout.write(`${story(storm)}\n`);
     if (options.json !== null) await writeFile(options.json, `${JSON.stringify(storm, null, 2)}\n`);
     const reached = storm.missed.length === 0 && storm.kills.length >= options.kills;

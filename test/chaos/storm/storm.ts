@@ -30,8 +30,8 @@ export interface Storm {
   readonly violations: readonly string[];
 }
 
-/** Runs the batches with kills, then undisturbed, and compares. `home` is a folder that nobody else uses. */
-export async function runStorm(options: StormOptions, home: string, say: (line: string) => void): Promise<Storm> {
+/** Runs the batches with kills, then undisturbed, and compares. `home` is a folder that nobody else uses; a rejection of `interrupted` ends everything. */
+export async function runStorm(options: StormOptions, home: string, say: (line: string) => void, interrupted: Promise<never>): Promise<Storm> {
   await using stack = new AsyncDisposableStack();
   await mkdir(join(home, 'logs'), { recursive: true });
   // Programs of agents and tools are to find the Node that this runs on.
@@ -55,13 +55,13 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   const runs = (batch: StormBatch, concurrency: number) =>
     new BatchRun({ home, env: variables }, root.store, batch, [...more, '--concurrency', String(concurrency)]);
 
-  const struck = await strike({ home, env: variables }, plan, { main, others, concurrency: options.concurrency }, runs, say);
+  const struck = await strike({ home, env: variables }, plan, { main, others, concurrency: options.concurrency, interrupted }, runs, say);
   say('undisturbed');
   const batches: Storm['batches'][number][] = [];
   for (const batch of [main, ...others]) {
     const row = struck.rows.get(batch.suite);
     if (!row) continue;
-    const other = await runs(batch, options.concurrency).finished;
+    const other = await Promise.race([stack.use(runs(batch, options.concurrency)).finished, interrupted]);
     const pair = { suite: batch.suite, struck: row.id, undisturbed: other.id };
     batches.push({ ...pair, ...(await checkPair(root, pair)), seconds: secondsOf(row), undisturbedSeconds: secondsOf(other) });
   }
@@ -82,7 +82,7 @@ interface Struck {
 async function strike(
   place: Place,
   plan: StormPlan,
-  batches: { readonly main: StormBatch; readonly others: readonly StormBatch[]; readonly concurrency: number },
+  batches: { readonly main: StormBatch; readonly others: readonly StormBatch[]; readonly concurrency: number; readonly interrupted: Promise<never> },
   runs: (batch: StormBatch, concurrency: number) => BatchRun,
   say: (line: string) => void,
 ): Promise<Struck> {
@@ -95,23 +95,25 @@ async function strike(
     say(`${seconds} s  ${String(kill.done).padStart(5)} trials  killed ${kill.failpoint ? `a worker at ${kill.failpoint}` : `the ${kill.what}`} (${kill.pid})`);
   };
   const rows = new Map<string, BatchRow>();
+  await using running = new AsyncDisposableStack();
   let run: BatchRun;
   await using worker = new OwnWorker(place, plan, {
     reached: (failpoint, pid, at) => killed({ what: 'failpoint', failpoint, pid, at, done: run.done }),
     endedByItself: (how) => gaveUp.push(how),
   });
-  run = runs(batches.main, batches.concurrency);
+  run = running.use(runs(batches.main, batches.concurrency));
   const follow = async (one: BatchRun, suite: string) => {
     rows.set(suite, await one.finished);
     gaveUp.push(...one.gaveUp);
   };
-  await Promise.all([
+  const all = Promise.all([
     follow(run, batches.main.suite),
     strikeAll(place.home, plan.strikes, { run, worker, killed }),
     (async () => {
-      for (const batch of batches.others) await follow(runs(batch, 4), batch.suite);
+      for (const batch of batches.others) await follow(running.use(runs(batch, 4)), batch.suite);
     })(),
   ]);
+  await Promise.race([all, batches.interrupted]);
   return { rows, kills, missed: worker.left, gaveUp };
 }
 
