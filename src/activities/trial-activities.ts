@@ -5,7 +5,7 @@ import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { outageOf } from '../domain/outage.ts';
-import type { World, WorldRef } from '../environments/world.ts';
+import { type World, WorldGoneError, type WorldRef } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { answerUser, scripted } from './answer-user.ts';
@@ -23,11 +23,12 @@ import {
 } from './contract.ts';
 import { type ConverseOptions, converse } from './converse.ts';
 import { interruption, isPassing, toFailure } from './failures.ts';
-import { finishAttempt, gradeOf, modelsOf, snapshotId } from './finish-attempt.ts';
+import { finishAttempt, gradeOf, modelsOf } from './finish-attempt.ts';
 import type { CallModelServices } from './model-agent/ask-model.ts';
 import { callModel } from './model-agent/call-model.ts';
 import { Part } from './member-part.ts';
 import { modelUser } from './model-user.ts';
+import { keepWorld } from './keep-world.ts';
 import { hitCall, operate } from './operate.ts';
 import { changeAtStart, recordTimeout } from './inject.ts';
 import { planOf } from './plan.ts';
@@ -246,18 +247,12 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     gradeTrial: (request) => gradeTrial(services, contexts, request),
 
-    async keepWorld({ trial, attempt, world: ref }) {
-      const id = snapshotId({ trial, attempt });
-      const world = await worlds.open(ref);
-      const snapshot = await world.snapshot();
-      await store.putSnapshot(id, trial, attempt, JSON.parse(JSON.stringify(snapshot)));
-      return id;
-    },
+    keepWorld: (at) => keepWorld(services, at),
 
     async releaseWorld({ world: ref }) {
       const world = await worlds.open(ref).catch((error: unknown) => {
         // Released by an earlier try whose reply was lost.
-        if ((error as { code?: unknown }).code === 'world_gone') return null;
+        if (error instanceof WorldGoneError) return null;
         throw error;
       });
       await toolServers.end(ref.id);

@@ -7,9 +7,10 @@ import type { TrialPhase } from '../domain/trial.ts';
 
 /**
  * How long a worker may have a trial's workflow task without a sign of life. A killed worker's trials that were in one stand still for so long, and a script is nearly
- * always in one; the server's default is ten seconds.
+ * always in one; the server's default is ten seconds. The sign of life comes after four fifths of it: what is left must do for a machine that has no time left, since a
+ * task that is lost twice waits longer and longer.
  */
-export const WORKFLOW_TASK_TIMEOUT = '5 seconds';
+export const WORKFLOW_TASK_TIMEOUT = '8 seconds';
 
 /**
  * Without a heartbeat for so long, which is sent every two seconds, an activity's worker counts as lost. Longer than the grading of a trial may hold a worker up; short, since what

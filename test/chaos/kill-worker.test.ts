@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { run } from '../../src/client/run.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
+import { keepWorld } from '../../src/activities/keep-world.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
+import { WorldGoneError } from '../../src/environments/world.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { type Observed, observed } from './observed.ts';
@@ -80,4 +82,17 @@ describe.concurrent('kill -9 of the worker', () => {
     },
     180_000,
   );
+});
+
+it('what repeats the keeping of a world after its release finds the snapshot, as after a worker that was killed between two reports', async () => {
+  await using testbed = await startTestbed(inject('services'), { config: { home } });
+  const { root } = testbed;
+  const { trials } = await testbed.run({ ...REQUEST, keep: 'always' });
+  const { trial = '', attempt = 1, snapshot = null } = trials[0] ?? {};
+  const [row] = await root.store.attempts(trial);
+  if (!row?.world) throw new Error('the attempt had no world');
+  const at = { trial, attempt, world: { ...row.world, isolation: 'schema', epoch: 1 } as const };
+  await expect(root.worlds.open(at.world)).rejects.toThrow(WorldGoneError);
+  expect(await keepWorld(root, at)).toBe(snapshot);
+  await expect(keepWorld(root, { ...at, attempt: attempt + 1 })).rejects.toThrow(WorldGoneError);
 });

@@ -5,9 +5,11 @@ import type { Armed, Failpoint, StormPlan } from './plan.ts';
 import { type Command, type Place, startCommand } from './processes.ts';
 
 const RESTART_MS = 300;
+/** Failpoints that are armed together, beside the rare ones. */
+const AT_ONCE = 2;
 
 /**
- * A `trialbed worker` that is started again whenever it ends, with the next failpoint armed and all rare ones that were not reached. What kills it there is told to `reached`.
+ * A `trialbed worker` that is started again whenever it ends, with the next failpoints armed and all rare ones that were not reached. What kills it there is told to `reached`.
  */
 export class OwnWorker implements AsyncDisposable {
   private readonly place: Place;
@@ -51,7 +53,7 @@ export class OwnWorker implements AsyncDisposable {
   }
 
   private start(): Command {
-    const armed = [...this.usual.slice(0, 1), ...this.rare].map(({ name, hit }) => `${name}:${hit}`).join(',');
+    const armed = [...this.usual.slice(0, AT_ONCE), ...this.rare].map(({ name, hit }) => `${name}:${hit}`).join(',');
     return startCommand(this.place, 'own-worker', ['worker'], { TRIALBED_FAILPOINTS: armed });
   }
 

@@ -59,11 +59,11 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   say('undisturbed');
   const batches: Storm['batches'][number][] = [];
   for (const batch of [main, ...others]) {
-    const row = struck.rows.get(batch.suite);
-    if (!row) continue;
     const other = await Promise.race([stack.use(runs(batch, options.concurrency)).finished, interrupted]);
-    const pair = { suite: batch.suite, struck: row.id, undisturbed: other.id };
-    batches.push({ ...pair, ...(await checkPair(root, pair)), seconds: secondsOf(row), undisturbedSeconds: secondsOf(other) });
+    for (const row of struck.rows.filter(({ suite }) => suite === batch.suite)) {
+      const pair = { suite: batch.suite, struck: row.id, undisturbed: other.id };
+      batches.push({ ...pair, ...(await checkPair(root, pair)), seconds: secondsOf(row), undisturbedSeconds: secondsOf(other) });
+    }
   }
   const { swept, left } = await leaks(root, home);
   const trials = (await Promise.all(batches.map((batch) => root.store.trials(batch.struck)))).flat().map(({ id }) => id);
@@ -72,8 +72,15 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   return { options, kills: struck.kills, missed: struck.missed, recoveries: found, batches, gaveUp: struck.gaveUp, swept, violations };
 }
 
+/** So often the batches of other kinds are run, until each of their failpoints was reached. */
+const ROUNDS = 4;
+
+function isRare({ rare }: StormPlan, name: string): boolean {
+  return rare.some((one) => one.name === name);
+}
+
 interface Struck {
-  readonly rows: ReadonlyMap<string, BatchRow>;
+  readonly rows: readonly BatchRow[];
   readonly kills: readonly Kill[];
   readonly missed: readonly string[];
   readonly gaveUp: readonly string[];
@@ -94,7 +101,7 @@ async function strike(
     const seconds = ((kill.at - startedAt) / 1000).toFixed(1).padStart(7);
     say(`${seconds} s  ${String(kill.done).padStart(5)} trials  killed ${kill.failpoint ? `a worker at ${kill.failpoint}` : `the ${kill.what}`} (${kill.pid})`);
   };
-  const rows = new Map<string, BatchRow>();
+  const rows: BatchRow[] = [];
   await using running = new AsyncDisposableStack();
   let run: BatchRun;
   await using worker = new OwnWorker(place, plan, {
@@ -102,15 +109,17 @@ async function strike(
     endedByItself: (how) => gaveUp.push(how),
   });
   run = running.use(runs(batches.main, batches.concurrency));
-  const follow = async (one: BatchRun, suite: string) => {
-    rows.set(suite, await one.finished);
+  const follow = async (one: BatchRun) => {
+    rows.push(await one.finished);
     gaveUp.push(...one.gaveUp);
   };
   const all = Promise.all([
-    follow(run, batches.main.suite),
+    follow(run),
     strikeAll(place.home, plan.strikes, { run, worker, killed }),
     (async () => {
-      for (const batch of batches.others) await follow(running.use(runs(batch, 4)), batch.suite);
+      for (let round = 0; round < ROUNDS && worker.left.some((name) => isRare(plan, name)); round++) {
+        for (const batch of batches.others) await follow(running.use(runs(batch, 4)));
+      }
     })(),
   ]);
   await Promise.race([all, batches.interrupted]);
