@@ -84,7 +84,7 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
   } finally {
     // A setting, a role or a LISTEN of this session must not meet the next operation, which may be another world's.
     if (healthy) {
-      healthy = await client.query(DISCARD).then(
+      healthy = await client.query('DISCARD ALL').then(
         () => true,
         () => false,
       );
@@ -112,10 +112,6 @@ export function isFence(error: unknown): boolean {
   const state = sqlState(error);
   return state === REFUSED.fenced || state === REFUSED.attemptFenced;
 }
-
-/** All that `DISCARD ALL` does but `DISCARD PLANS`: plans hold nothing of a session, and those of the door and the journal would be made anew for every operation. */
-const DISCARD =
-  'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; DEALLOCATE ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES';
 
 /** A call of one of the door's functions, for a list of what to select. */
 export interface DoorCall {
