@@ -37,7 +37,6 @@ import { settled } from './settled.ts';
 import { gradeInTime } from './grade-in-time.ts';
 import { toItsEnd, withinDeadline } from './deadline.ts';
 import { playStep } from './play-script.ts';
-import { isDone } from './record-broken.ts';
 import { referenceEffects } from './reference-effects.ts';
 import { Reports } from './reports.ts';
 import { trialsEndedSignal } from '../workflows/batch-messages.ts';
@@ -122,8 +121,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
   const activities: TrialActivities = {
     async beginAttempt({ trial, attempt, phase, reportTo }) {
       const row = await store.trial(trial);
-      // Settled without a result: it was cancelled before it began, or its last step is repeated.
-      const done = row?.summary && (isDone(row.summary) || (await store.settledAmong([trial])).length > 0) ? row.summary : null;
+      // One that has ended and is open was put into the queue again. Settled without a result: it was cancelled before it began, or its last step is repeated.
+      const done = row?.summary && (await store.settledAmong([trial])).length > 0 ? row.summary : null;
       // Nothing more can go wrong with it, such as an environment that has changed since.
       if (done) {
         await store.settle([trial]);

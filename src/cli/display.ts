@@ -6,6 +6,8 @@ import { type Hint, hintsFor } from './hint.ts';
 import { columnsOf, type CommonFlags, type Host, note, paintFor, print, printJson } from './host.ts';
 import { LiveTable } from './live-table.ts';
 import { StandingLines } from './standing-lines.ts';
+import { EndLines, Tick } from './pace.ts';
+import { progressLine } from './progress-lines.ts';
 import { headLine, trialLine } from './trial-line.ts';
 import { summaryLines } from './summary-lines.ts';
 
@@ -27,10 +29,11 @@ export function displayFor(host: Host, flags: CommonFlags): Display {
   return textDisplay(host, hint, host.out.isTTY === true ? new LiveTable(host.out) : null);
 }
 
-/** One line per trial and last the summary on standard output; the rest on standard error. */
+/** One line per trial, one for progress every so often, and last the summary on standard output; the rest on standard error. */
 function jsonDisplay(host: Host, hint: Hint): Display {
   const printed = new Set<string>();
   const standing = new StandingLines();
+  const tick = new Tick();
   const show = (trial: TrialSummary): void => {
     if (printed.has(trial.trial)) return;
     printed.add(trial.trial);
@@ -42,6 +45,7 @@ function jsonDisplay(host: Host, hint: Hint): Display {
       if (event.type === 'approval') note(host, approvalLine(event, hint));
       if (event.type === 'outage') note(host, outageLine(event));
       if (event.type === 'stands') for (const line of standing.lines(event, hint)) note(host, line);
+      if (event.type === 'progress' && tick.due(event.seconds)) printJson(host, event);
       if (event.type === 'trial') show(event);
     },
     log: (line) => note(host, line),
@@ -57,15 +61,19 @@ function jsonDisplay(host: Host, hint: Hint): Display {
 function textDisplay(host: Host, hint: Hint, live: LiveTable | null): Display {
   const paint = paintFor(host.out);
   const standing = new StandingLines();
+  const tick = new Tick();
+  let ends = new EndLines(0);
   const permanent = (line: string): void => (live ? live.print(line) : print(host, line));
   return {
     event(event) {
       if (event.type === 'batch') {
         permanent(batchLine(event));
         permanent(paint('dim', headLine(columnsOf(host.out))));
+        ends = new EndLines(event.trials);
         live?.start(event.trials, event.done);
-      } else if (event.type === 'phase') {
-        live?.phase(event);
+      } else if (event.type === 'progress') {
+        if (live) live.progress(event);
+        else if (tick.due(event.seconds)) note(host, progressLine(event));
       } else if (event.type === 'approval') {
         permanent(paint('yellow', plainText(approvalLine(event, hint))));
       } else if (event.type === 'outage') {
@@ -73,8 +81,10 @@ function textDisplay(host: Host, hint: Hint, live: LiveTable | null): Display {
       } else if (event.type === 'stands') {
         for (const line of standing.lines(event, hint)) permanent(paint('yellow', plainText(line)));
       } else if (event.type === 'trial') {
-        live?.finished(event.trial);
-        permanent(trialLine(event, columnsOf(host.out), paint));
+        live?.finished();
+        const shown = ends.shows(event);
+        if (shown === 'line') permanent(trialLine(event, columnsOf(host.out), paint));
+        if (shown === 'last') permanent(paint('dim', 'further ends are counted only; the report has all'));
       }
     },
     // On a terminal both streams are the same screen: what goes around the table would be painted over.

@@ -65,6 +65,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'usage',
   'config',
   'not_found',
+  'trial_runs',
   'confirmation_needed',
   'not_confirmed',
   'decision_refused',

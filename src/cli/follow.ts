@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
-import type { BatchEvent, BatchHandle, HeldWorlds, RunRequest } from '../client/api.ts';
+import type { BatchEvent, BatchHandle, HeldWorlds, RunRequest, Trialbed } from '../client/api.ts';
 import { writeBatchReport } from '../client/report.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import { type ConfirmOptions, confirmRun } from './confirm.ts';
 import { EXIT } from './exit.ts';
 import { type CommonFlags, type Host, note, settingsOf } from './host.ts';
 import { Interruption } from './interruption.ts';
-import { displayFor } from './display.ts';
+import { type Display, displayFor } from './display.ts';
 import { type Hint, hintsFor } from './hint.ts';
 import { homeOf } from './home.ts';
 
@@ -37,21 +37,34 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
       for (const line of heldLines(await client.worldsOf(handle.id), hintsFor(host, flags))) note(host, line);
       return interruption.exit;
     }
-    const { files, data } = await writeBatchReport(client, {
-      batch: handle.id,
-      folder: reportFolder(host, flags, handle.id),
-      summary: finished,
-      ...(flags.minPass !== undefined && { minPass: flags.minPass }),
-    });
-    display.summary(
-      data.summary,
-      data.trials.map((trial) => trial.summary),
-      files,
-    );
-    return exitOf(data.summary, flags.gate);
+    return await showEnd({ host, flags, client, display }, finished);
   } finally {
     display.close();
   }
+}
+
+/** What the end of a batch is shown with. */
+export interface Ending {
+  readonly host: Host;
+  readonly flags: FollowFlags;
+  readonly client: Pick<Trialbed, 'results' | 'show'>;
+  readonly display: Display;
+}
+
+/** Writes the report of a batch that has ended, shows its summary, and tells the exit code. */
+export async function showEnd({ host, flags, client, display }: Ending, finished: BatchSummary): Promise<number> {
+  const { files, data } = await writeBatchReport(client, {
+    batch: finished.batch,
+    folder: reportFolder(host, flags, finished.batch),
+    summary: finished,
+    ...(flags.minPass !== undefined && { minPass: flags.minPass }),
+  });
+  display.summary(
+    data.summary,
+    data.trials.map((trial) => trial.summary),
+    files,
+  );
+  return exitOf(data.summary, flags.gate);
 }
 
 /** What an interrupted batch leaves behind, and how to be rid of it. */
@@ -73,8 +86,8 @@ function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
 }
 
 /** Shows events until the batch is done, or a signal came: then null. */
-async function followEvents(
-  handle: BatchHandle,
+export async function followEvents(
+  handle: Pick<BatchHandle, 'events' | 'result'>,
   interruption: Interruption,
   show: (event: Exclude<BatchEvent, BatchSummary>) => void,
 ): Promise<BatchSummary | null> {

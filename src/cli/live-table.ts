@@ -1,16 +1,18 @@
-import type { TrialPhase } from '../domain/trial.ts';
+import type { BatchProgress } from '../domain/progress.ts';
+import { durationText } from '../report/duration-text.ts';
 import { plainText, shorten } from '../report/plain-text.ts';
 import { columnsOf, type Paint, paintFor, type Stream } from './host.ts';
-import { agentName, cells } from './trial-line.ts';
+import { progressLines, runningLines } from './progress-lines.ts';
 
 /**
- * The lower end of a terminal while a batch runs: trials in flight with their phase, and how far the batch is. Finished trials are printed above it and stay.
+ * The lower end of a terminal while a batch runs: the trials that run for longest with phase and age, and where the batch stands. Finished trials are printed above it and
+ * stay.
  * Repaints at most every 100 ms and once a second; leaves the cursor as it found it.
  */
 export class LiveTable {
   readonly #stream: Stream;
   readonly #paint: Paint;
-  readonly #running = new Map<string, { readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }>();
+  #progress: BatchProgress | null = null;
   #total = 0;
   #done = 0;
   #started = 0;
@@ -39,14 +41,12 @@ export class LiveTable {
     this.#repaint();
   }
 
-  phase(event: { readonly trial: string; readonly case: string; readonly schedule: string; readonly agent: string; readonly phase: TrialPhase }): void {
-    if (event.phase === 'done' || event.phase === 'waiting') this.#running.delete(event.trial);
-    else this.#running.set(event.trial, event);
+  progress(progress: BatchProgress): void {
+    this.#progress = progress;
     this.#repaintSoon();
   }
 
-  finished(trial: string): void {
-    this.#running.delete(trial);
+  finished(): void {
     this.#done = Math.min(this.#total, this.#done + 1);
     this.#repaintSoon();
   }
@@ -94,24 +94,22 @@ export class LiveTable {
 
   #lines(columns: number): string[] {
     const room = Math.max(1, Math.min(MOST_ROWS, (this.#stream.rows ?? 24) - 6));
-    const running = [...this.#running.values()];
-    const rows = running.slice(0, room).map((t) =>
-      this.#paint(
-        'dim',
-        shorten(
-          cells([t.case, agentName(t), t.phase, '', ''], columns)
-            .join('  ')
-            .trimEnd(),
-          columns - 1,
-        ),
-      ),
-    );
-    if (running.length > room) rows.push(this.#paint('dim', `and ${running.length - room} more in flight`));
-    const seconds = Math.round((performance.now() - this.#started) / 1000);
-    const progress = [`${this.#done} of ${this.#total} done`, `${running.length} in flight`, `${seconds} s`, ...(this.#note === '' ? [] : [this.#note])].join(
-      ', ',
-    );
-    return [...rows, this.#paint('bold', shorten(progress, columns - 1))];
+    const width = columns - 1;
+    const note = this.#note === '' ? [] : [this.#paint('dim', shorten(this.#note, width))];
+    const progress = this.#progress;
+    if (progress === null) {
+      const seconds = (performance.now() - this.#started) / 1000;
+      return [this.#paint('bold', shorten(`${this.#done} of ${this.#total} done, ${durationText(seconds)}`, width)), ...note];
+    }
+    const stands = progressLines(progress, width);
+    const shown = progress.slowest.slice(0, Math.max(1, room - stands.length));
+    const more = progress.trials - progress.done - (progress.waits.turn ?? 0) - (progress.waits.paused ?? 0) - (progress.waits.launcher ?? 0) - shown.length;
+    return [
+      ...runningLines(shown, width).map((line) => this.#paint('dim', line)),
+      ...(more > 0 && shown.length > 0 ? [this.#paint('dim', `and ${more} more in flight`)] : []),
+      ...stands.map((line) => this.#paint('bold', line)),
+      ...note,
+    ];
   }
 
   /** Up to where the table began, and everything below erased. */

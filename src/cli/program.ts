@@ -15,12 +15,14 @@ import { addInit } from './commands/init.ts';
 import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
 import { addRegrade } from './commands/regrade.ts';
+import { addRequeue } from './commands/requeue.ts';
 import { addRun } from './commands/run.ts';
 import { addSchema } from './commands/schema.ts';
 import { addShow } from './commands/show.ts';
 import { addSweep } from './commands/sweep.ts';
 import { addUp } from './commands/up.ts';
 import { addValidate } from './commands/validate.ts';
+import { addWatch } from './commands/watch.ts';
 import { addWorker } from './commands/worker.ts';
 
 /** Runs one command line (without the names of node and script) and tells the exit code. Never throws. */
@@ -65,7 +67,9 @@ function createProgram(context: CommandContext): Command {
   program.commandsGroup('Run and read:');
   addRun(program, context);
   addShow(program, context);
+  addWatch(program, context);
   addPs(program, context);
+  addRequeue(program, context);
   addRegrade(program, context);
   program.commandsGroup('Steer a batch that runs:');
   addPause(program, context);

@@ -2,7 +2,9 @@ import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
-import type { BatchProgress } from '../domain/progress.ts';
+import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
+import type { Outcomes } from '../store/outcomes.ts';
+import type { RequeueReceipt } from './requeue.ts';
 import type { BatchHold, BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Outage } from '../domain/outage.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
@@ -86,6 +88,21 @@ export interface FollowedBatch {
   result(): Promise<BatchSummary>;
   /** Stops watching; the batch goes on. The events end, and `result()` is rejected with `ClosedError`. */
   leave(): void;
+}
+
+/** A batch that was attached to. */
+export interface WatchedBatch extends FollowedBatch {
+  /**
+   * Who works on it: workers of others; one of this client, which goes on with it; nobody, since its content is not here (`why` tells); it has ended.
+   * `leave()` ends a worker of this client, and the batch is then interrupted.
+   */
+  readonly work: 'others' | 'ours' | 'nobody' | 'over';
+  readonly why: string | null;
+}
+
+/** A trial that has begun and is not done. */
+export interface RunningRow extends RunningTrial {
+  readonly batch: string;
 }
 
 /** A batch that runs. */
@@ -214,6 +231,17 @@ export interface Trialbed extends AsyncDisposable {
   follow(batch: string): Promise<FollowedBatch>;
   /** What a run would take, estimated from earlier batches. Starts no trial and makes no batch. */
   estimate(request: RunRequest): Promise<RunEstimate>;
+  /**
+   * Watches a batch, the newest where none is named, and goes on with it where nobody works on it and its content is here: whoever ran it may be dead.
+   * @throws {NotFoundError}
+   */
+  watch(batch?: string): Promise<WatchedBatch>;
+  /** Puts a trial that has ended, or hangs, into its batch's queue again. @throws {NotFoundError} @throws {TrialRunsError} where it runs, without `force`. */
+  requeue(trial: string, options?: { readonly force?: boolean }): Promise<RequeueReceipt>;
+  /** Trials that have begun and are not done, of one batch or of all, those that have run for longest first. Default limit 100. */
+  running(filter?: { readonly batch?: string; readonly limit?: number }): Promise<readonly RunningRow[]>;
+  /** How the trials of these batches ended that have, by batch. */
+  outcomes(batches: readonly string[]): Promise<ReadonlyMap<string, Outcomes>>;
   /** Attaches to a batch's stored results. */
   results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
   batches(filter?: { readonly running?: boolean; readonly limit?: number }): Promise<readonly BatchRow[]>;
@@ -272,6 +300,8 @@ export interface PinReport {
 export type { Decision, DecisionReceipt } from './approvals.ts';
 export type { RunEstimate } from './estimate.ts';
 export type { CancelReceipt, ControlReceipt } from './control.ts';
+export type { RequeueReceipt } from './requeue.ts';
+export type { Outcomes } from '../store/outcomes.ts';
 export type { AskedApproval } from '../store/store.ts';
 
 /** Worlds that trials hold; their trials go on in them when the batch is resumed. */

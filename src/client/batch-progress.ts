@@ -1,5 +1,6 @@
-import { type BatchProgress, countTrials, MOST_SLOWEST, Rate, type RunningTrial, waitReason, type Workforce } from '../domain/progress.ts';
+import { type BatchProgress, countTrials, MOST_SLOWEST, Rate, type Workforce } from '../domain/progress.ts';
 import type { Store } from '../store/store.ts';
+import { runningTrial } from './under-way.ts';
 
 /** Where one batch stands, asked again and again: keeps the rate between two questions. */
 export class ProgressReader {
@@ -29,11 +30,7 @@ export class ProgressReader {
       seconds: rounded(seconds),
       perMinute: perMinute === null ? null : rounded(perMinute),
       secondsLeft: left === 0 ? 0 : goesOn ? wholeOrNull(this.#rate.secondsFor(left)) : null,
-      slowest: running.map((row): RunningTrial => {
-        const { asks, waits, batch: _, seconds: age, ...trial } = row;
-        const attempt = trial.attempt > 1 ? 'further' : 'first';
-        return { ...trial, waits: waitReason({ phase: trial.phase, attempt, asks, waits }, workforce), seconds: Math.round(age) };
-      }),
+      slowest: running.map((row) => runningTrial(row, workforce)),
     };
   }
 }

@@ -10,6 +10,7 @@ import { NotFoundError } from './api.ts';
 import { cancelTrial } from './cancel-trial.ts';
 import { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 import { asTheyAre } from './driven.ts';
+import type { Pollers } from './pollers.ts';
 import { orStart, startWorkflow } from './start-workflow.ts';
 
 /** A worker that runs answers at once. */
@@ -39,6 +40,7 @@ export type CancelReceipt = ({ readonly what: 'batch' } & ControlReceipt) | { re
 /** What steering needs beside the root. */
 export interface Steering {
   readonly taskQueueOf: (batch: string) => string;
+  readonly pollers: Pollers;
   /** A worker for a batch that nobody runs; it ends when it is disposed. */
   readonly worker: (batch: BatchRow) => Promise<AsyncDisposable>;
 }
@@ -94,7 +96,7 @@ export class Control {
     const batch = await this.root.store.batch(id);
     if (!batch) throw new NotFoundError(await this.notFound(id, what));
     if (batch.state === 'finished' || batch.state === 'cancelled') throw new ControlRefusedError(`batch ${id} is ${batch.state} and stays so`);
-    const [found = batch] = await asTheyAre(this.root.store, [batch]);
+    const [found = batch] = await asTheyAre(this.root.store, [batch], this.steering.pollers);
     return found;
   }
 
@@ -134,6 +136,13 @@ export class Control {
     const [standing, driven] = await Promise.all([store.standing(id), store.driven([id])]);
     if (!standing) throw new NotFoundError(`batch ${id} is not in the store any more`);
     const { state, hold, options } = standing;
-    return { batch: id, state, hold, concurrency: options.concurrency, inFlight: status?.inFlight ?? null, served: driven.has(id) };
+    return {
+      batch: id,
+      state,
+      hold,
+      concurrency: options.concurrency,
+      inFlight: status?.inFlight ?? null,
+      served: driven.has(id) || (await this.steering.pollers.serve(id)) === true,
+    };
   }
 }

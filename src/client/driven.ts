@@ -1,9 +1,15 @@
 import type { BatchRow, Store } from '../store/store.ts';
+import type { Pollers } from './pollers.ts';
 
-/** Batches as they are: one that is stored as running, and that no process drives, was interrupted by the death of the one that did. */
-export async function asTheyAre(store: Store, rows: readonly BatchRow[]): Promise<readonly BatchRow[]> {
+/**
+ * Batches as they are: one that is stored as running, that no command drives and no worker serves, was interrupted by the death of those that did. Where Temporal cannot be asked,
+ * a batch without a command counts as interrupted.
+ */
+export async function asTheyAre(store: Store, rows: readonly BatchRow[], pollers: Pollers): Promise<readonly BatchRow[]> {
   const running = rows.filter(({ state }) => state === 'running').map(({ id }) => id);
   if (running.length === 0) return rows;
   const driven = await store.driven(running);
-  return rows.map((row) => (row.state === 'running' && !driven.has(row.id) ? { ...row, state: 'interrupted' } : row));
+  const alone = running.filter((id) => !driven.has(id));
+  const served = new Set((await Promise.all(alone.map(async (id) => ((await pollers.serve(id, { lasting: true })) ? [id] : [])))).flat());
+  return rows.map((row) => (row.state === 'running' && !driven.has(row.id) && !served.has(row.id) ? { ...row, state: 'interrupted' } : row));
 }

@@ -24,6 +24,8 @@ export interface FollowOptions {
   /** Hears of a store that is away. Default: tells it as an event. */
   readonly patience?: Patience;
   readonly worlds: () => Promise<{ readonly leased: number }>;
+  /** Whether any worker takes its trials; null: not known. Default: not known. */
+  readonly served?: () => Promise<boolean | null>;
 }
 
 /**
@@ -68,7 +70,7 @@ export class Follower {
     for (const place of await patience.wait(() => store.settledPlaces(batch.id))) this.known.add(place);
     events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: batch.trials, done: this.known.size, resumed });
     await patience.wait(() => this.standsStill());
-    using _watch = watchBatch({ store, batch, events, patience, workforce: async () => this.workforce });
+    using _watch = watchBatch({ store, batch, events, patience, workforce: () => this.workforce() });
     for (let poll = 1; ; poll++) {
       this.left.throwIfAborted();
       const over = (poll % SLOW_POLLS === 0 || wake?.aborted === true) && (await patience.wait(() => this.standsStill()));
@@ -80,9 +82,13 @@ export class Follower {
     }
   }
 
-  private get workforce(): Workforce {
+  private async workforce(): Promise<Workforce> {
     const { state, hold } = this.stands ?? { state: 'running', hold: null };
-    return { state: state === 'running' && hold === 'paused' ? 'paused' : state, launches: state === 'running' && hold === null, worker: null };
+    return {
+      state: state === 'running' && hold === 'paused' ? 'paused' : state,
+      launches: state === 'running' && hold === null,
+      worker: (await this.options.served?.()) ?? null,
+    };
   }
 
   /** Tells how the batch stands where that has changed. True: it runs no more. */

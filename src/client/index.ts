@@ -5,9 +5,9 @@ import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
 import { readConfig, readSettings } from '../worker/config.ts';
 import type { TrialRecord } from '../domain/record.ts';
-import type { LateRequest } from '../store/store.ts';
+import type { BatchRow, LateRequest } from '../store/store.ts';
 import { createRoot, type Root } from '../worker/root.ts';
-import { type BatchHandle, ClosedError, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
+import { type BatchHandle, ClosedError, type FollowedBatch, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { decide } from './approvals.ts';
 import { BatchWorkers } from './batch-workers.ts';
 import { Control } from './control.ts';
@@ -15,11 +15,16 @@ import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
 import { pin } from './pin.ts';
+import { Pollers, watchedPollers } from './pollers.ts';
+import { requeue, type RequeueReceipt } from './requeue.ts';
+import { underWay } from './under-way.ts';
+import { wakeBatch } from './wake-batch.ts';
+import { differenceOf } from '../worker/shared-worker.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
 import { type Settings, sourcesOf } from './settings.ts';
-import { startBatch } from './start-batch.ts';
+import { type PreparedBatch, startBatch } from './start-batch.ts';
 import { batchQueue } from '../workflows/messages.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
@@ -55,7 +60,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const say = options.log ?? (() => undefined);
   const untold = [...(options.notes ?? [])];
   const workers = new BatchWorkers(root.config);
+  const pollers = new Pollers(root.temporal, root.config.taskQueue);
   const control = new Control(root, {
+    pollers,
     taskQueueOf: (id) => batchQueue(root.config.taskQueue, id),
     worker: (batch) => workers.start(batch),
   });
@@ -68,29 +75,33 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     async results(id) {
       const stored = await store.batch(id);
       if (!stored) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
-      const [batch = stored] = await asTheyAre(store, [stored]);
+      const [batch = stored] = await asTheyAre(store, [stored], pollers);
       const seconds = batch.finishedAt
         ? (Date.parse(batch.finishedAt) - Date.parse(batch.createdAt)) / 1000
         : (Date.now() - Date.parse(batch.createdAt)) / 1000;
       const worlds = { leased: await root.worlds.leased(`${id}-`) };
       return { batch, trials: await currentSummaries(store, id), summary: await summarise(store, batch, seconds, worlds) };
     },
-    async follow(id) {
-      const batch = await store.batch(id);
-      if (!batch) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
-      const followed = follow({ store, batch, resumed: false, worlds: async () => ({ leased: await root.worlds.leased(`${id}-`) }) });
-      const leave = () => followed.leave();
-      closing.signal.addEventListener('abort', leave, { once: true });
-      void untilClosed(
-        followed
-          .result()
-          .catch(() => null)
-          .finally(() => closing.signal.removeEventListener('abort', leave)),
-      );
-      return followed;
+    follow: async (id) => attach(await batchNamed(id)),
+    async watch(id) {
+      const batch = await batchNamed(id ?? (await store.batches({ limit: 1 }))[0]?.id);
+      if (batch.state === 'finished' || batch.state === 'cancelled') return { ...attach(batch), work: 'over', why: null };
+      const [current = batch] = await asTheyAre(store, [batch], pollers);
+      if (current.state === 'running') return { ...attach(batch), work: 'others', why: null };
+      const why = await differenceOf(root, batch).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      if (why !== null) return { ...attach(batch), work: 'nobody', why };
+      const handle = await untilClosed(launchOnWorker({ batch, resumed: true, maxCost: batch.maxCost }));
+      const leave = () => void untilClosed(handle.interrupt().catch(() => {}));
+      return { id: handle.id, events: () => handle.events(), result: () => handle.result(), leave, work: 'ours', why: null };
     },
+    requeue: (trial, { force = false } = {}) => requeueTrial(trial, force),
+    async running({ batch, limit = 100 } = {}) {
+      const rows = await store.running({ limit, ...(batch !== undefined && { batch }) });
+      return underWay(store, pollers, rows);
+    },
+    outcomes: (ids) => store.outcomes(ids),
     async batches(filter = {}) {
-      const rows = await asTheyAre(store, await store.batches({ ...(filter.limit === undefined ? {} : { limit: filter.limit }) }));
+      const rows = await asTheyAre(store, await store.batches({ ...(filter.limit === undefined ? {} : { limit: filter.limit }) }), pollers);
       return filter.running ? rows.filter((row) => row.state === 'running') : rows;
     },
     async trials(id) {
@@ -139,6 +150,36 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     },
   };
 
+  async function batchNamed(id: string | undefined): Promise<BatchRow> {
+    if (id === undefined) throw new NotFoundError('there is no batch yet; `trialbed run SUITE` makes one');
+    const batch = await store.batch(id);
+    if (!batch) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
+    return batch;
+  }
+
+  /** Follows a batch of whoever runs it, until it has ended or the client is closed. */
+  function attach(batch: BatchRow): FollowedBatch {
+    const worlds = async () => ({ leased: await root.worlds.leased(`${batch.id}-`) });
+    const followed = follow({ store, batch, resumed: false, worlds, served: watchedPollers(pollers, batch.id) });
+    const leave = () => followed.leave();
+    closing.signal.addEventListener('abort', leave, { once: true });
+    void untilClosed(
+      followed
+        .result()
+        .catch(() => null)
+        .finally(() => closing.signal.removeEventListener('abort', leave)),
+    );
+    return followed;
+  }
+
+  /** Where the batch runs, its workflow is told that there is something to launch. */
+  async function requeueTrial(id: string, force: boolean): Promise<RequeueReceipt> {
+    const receipt = await requeue(root, id, { force });
+    const batch = await batchNamed(receipt.batch);
+    if (batch.state === 'running') await wakeBatch(root.temporal, batch);
+    return receipt;
+  }
+
   function tellNotes(): void {
     for (const note of untold.splice(0)) say(note);
   }
@@ -158,7 +199,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     closing.signal.throwIfAborted();
     tellNotes();
     if (request.isolation === 'container') await requireContainers(root.config.postgresImage, say);
-    const { batch, resumed, maxCost } = await prepareBatch(root, request);
+    return await launchOnWorker(await prepareBatch(root, request));
+  }
+
+  async function launchOnWorker({ batch, resumed, maxCost }: PreparedBatch): Promise<BatchHandle> {
     closing.signal.throwIfAborted();
     const worker = await workers.start(batch).catch(async (error: unknown) => {
       await store.setBatchState(batch.id, 'interrupted').catch(() => {});
@@ -195,6 +239,7 @@ export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
+export { TrialRunsError } from './requeue.ts';
 export { BatchBrokenError } from './launcher.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';

@@ -71,8 +71,8 @@ export const MOST_SLOWEST = 12;
 /** How many trials of a batch share a phase, a reason to wait, and an end. */
 export interface TrialGroup {
   readonly phase: TrialPhase;
-  /** 0: it has not begun. */
-  readonly attempt: 'none' | 'first' | 'further';
+  /** `none`: nobody has launched it; `launched`: it has not begun. */
+  readonly attempt: 'none' | 'launched' | 'first' | 'further';
   /** It waits for somebody's decision. */
   readonly asks: boolean;
   /** What its worker says that it waits for. */
@@ -115,7 +115,7 @@ export function waitReason({ phase, attempt, asks, waits }: Omit<TrialGroup, 're
   if (phase === 'done') return null;
   if (attempt === 'none') return state === 'paused' ? 'paused' : launches ? 'turn' : 'launcher';
   // What is said of a trial was true when its worker last wrote it down.
-  if (worker === false) return 'worker';
+  if (worker === false || attempt === 'launched') return 'worker';
   if (asks) return 'approval';
   if (waits !== null) return waits;
   if (phase === 'waiting') return attempt === 'further' ? 'retry' : 'world';

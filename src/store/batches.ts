@@ -120,7 +120,7 @@ interface Row {
 const SELECT = `
   select b.id, b.suite, b.suite_file, b.manifest_hash, b.state, b.hold, b.max_cost, b.environment, b.seed, b.options, b.sources, b.created_at, b.finished_at,
     (select count(*)::int from trialbed.trials t where t.batch = b.id) as trials,
-    (select count(*)::int from trialbed.trials t where t.batch = b.id and t.phase = 'done') as done
+    (select count(*)::int from trialbed.trials t where t.batch = b.id and t.phase = 'done' and t.settled is not null) as done
   from trialbed.batches b`;
 
 function batchOf(row: Row): BatchRow {

@@ -44,7 +44,9 @@ import {
 } from './launching.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
+import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
+import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
@@ -104,6 +106,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
     progress: (batch) => countGroups(database, batch),
     running: ({ batch, limit }) => listRunning(database, batch ?? null, limit),
+    outcomes: (batches) => countOutcomes(database, batches),
+    requeue: (trial) => database.transaction((sql) => requeueTrial(sql, trial)),
     setModelWait: (trial, attempt, waitMs) => setModelWait(database, trial, attempt, waitMs),
 
     beginAttempt: (trial, attempt, startedAt, phase) => database.transaction((sql) => beginAttempt(sql, trial, attempt, startedAt, phase)),

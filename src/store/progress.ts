@@ -7,8 +7,10 @@ export type StoredRunning = Omit<RunningTrial, 'waits'> & Pick<TrialGroup, 'asks
 /** How many trials of a batch are where. Counted by the server: what it costs grows with the trials, and what it gives does not. */
 export async function countGroups(sql: Sql, batch: string): Promise<readonly TrialGroup[]> {
   return sql.query<TrialGroup>(
-    `select t.phase, case t.attempt when 0 then 'none' when 1 then 'first' else 'further' end as attempt, ${ASKS} as asks, ${WAITS} as waits,
-       case when a.ending in ('infra_error', 'user_error', 'cancelled') then a.ending else a.pass end as result, count(*)::int as trials
+    `select case when ${AGAIN} then 'waiting' else t.phase end as phase,
+       case when t.attempt = 0 or ${AGAIN} then case when t.claimed_by is null then 'none' when t.attempt = 0 then 'launched' else 'further' end
+         when t.attempt = 1 then 'first' else 'further' end as attempt, ${ASKS} as asks, ${WAITS} as waits,
+       case when t.settled is null then null when a.ending in ('infra_error', 'user_error', 'cancelled') then a.ending else a.pass end as result, count(*)::int as trials
      from trialbed.trials t left join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt and t.phase = 'done'
      where t.batch = $1 group by 1, 2, 3, 4, 5`,
     [batch],
@@ -33,6 +35,9 @@ export async function setModelWait(sql: Sql, trial: string, attempt: number, wai
     [trial, attempt, waitMs],
   );
 }
+
+/** Its last attempt has ended, and another is to follow. */
+const AGAIN = `(t.phase = 'done' and t.settled is null)`;
 
 /** Only few trials are in a state in which people are asked, so each is looked for by itself. */
 const ASKS = `(t.phase = 'drive' and exists (

@@ -12,7 +12,9 @@ import type { BatchHold, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { BatchStanding } from './launching.ts';
+import type { Outcomes } from './outcomes.ts';
 import type { StoredRunning } from './progress.ts';
+import type { Requeued } from './requeue.ts';
 import type { TrialGroup } from '../domain/progress.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
@@ -236,6 +238,10 @@ export interface Store extends AsyncDisposable {
   progress(batch: string): Promise<readonly TrialGroup[]>;
   /** Trials that have begun and are not done, of one batch or of all, those that have run for longest first. */
   running(filter: { readonly batch?: string; readonly limit: number }): Promise<readonly StoredRunning[]>;
+  /** How the trials of these batches ended that have, by batch. */
+  outcomes(batches: readonly string[]): Promise<ReadonlyMap<string, Outcomes>>;
+  /** Opens a trial that has ended, so that its batch launches it once more; its attempts stay. @throws {StoreConflictError} for one of a cancelled batch. */
+  requeue(trial: string): Promise<Requeued>;
   /** From now on an attempt waits so long for the rate limit of a model. */
   setModelWait(trial: string, attempt: number, waitMs: number): Promise<void>;
 

@@ -118,7 +118,7 @@ class ServedBatches implements AsyncDisposable {
 }
 
 /** Null when pack and agents are what the batch was made of. */
-async function differenceOf(root: Root, batch: BatchRow): Promise<string | null> {
+export async function differenceOf(root: Pick<Root, 'store' | 'loadEnvironment'>, batch: BatchRow): Promise<string | null> {
   const { file, options, generation } = batch.environment;
   const environment = await root.loadEnvironment({ file, options });
   if (environment.generation !== generation) return 'the environment has changed';

@@ -12,6 +12,7 @@ import { ToolServers } from '../tool-server/servers.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
+import { workerIdentity } from './identity.ts';
 import type { Root } from './root.ts';
 import { createMeters } from './meters.ts';
 import { installSdkRuntime } from './sdk-runtime.ts';
@@ -30,7 +31,8 @@ export interface QueueWorker extends AsyncDisposable {
 /** What trials need of a worker's process: the inbox, the ticket service, the gateway, and a connection. One serves any number of task queues. */
 export interface TrialServices extends AsyncDisposable {
   readonly activities: ActivityServices;
-  serve(taskQueue: string): Promise<QueueWorker>;
+  /** `ofACommand`: it ends with the command that started this process. Default false. */
+  serve(taskQueue: string, options?: { readonly ofACommand?: boolean }): Promise<QueueWorker>;
 }
 
 /** A worker of ours on the root's own task queue. */
@@ -42,7 +44,7 @@ export interface TrialWorker extends QueueWorker {
 export async function startTrialWorker(root: Root): Promise<TrialWorker> {
   await using stack = new AsyncDisposableStack();
   const services = stack.use(await startTrialServices(root));
-  const worker = stack.use(await services.serve(root.config.taskQueue));
+  const worker = stack.use(await services.serve(root.config.taskQueue, { ofACommand: true }));
   const owned = stack.move();
   return { activities: services.activities, stopped: worker.stopped, shutdown: worker.shutdown, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
@@ -91,9 +93,11 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   const owned = stack.move();
   return {
     activities: services,
-    async serve(taskQueue) {
+    async serve(taskQueue, { ofACommand = false } = {}) {
+      const identity = workerIdentity(ofACommand);
       const trials = await Worker.create({
         ...common,
+        identity,
         interceptors,
         taskQueue,
         workflowBundle: await loadBundle(config.home),
@@ -105,9 +109,10 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
         // A lost worker's workflows are taken over after this time; the default is ten seconds.
         stickyQueueScheduleToStartTimeout: '1 second',
       });
-      const conversations = await Worker.create({ ...common, interceptors, taskQueue: conversationQueue(taskQueue), activities: { converse } });
+      const conversations = await Worker.create({ ...common, identity, interceptors, taskQueue: conversationQueue(taskQueue), activities: { converse } });
       const calls = await Worker.create({
         ...common,
+        identity,
         interceptors,
         taskQueue: modelQueue(taskQueue),
         activities: { callModel, askUserModel },

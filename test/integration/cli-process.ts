@@ -65,12 +65,13 @@ export async function commandPlace(services: TestServices | null, variables: Nod
   };
 }
 
-/** Lines of JSON. */
+/** Lines of JSON, without those that tell how far a batch is: how many there are says how fast the machine is. */
 export function jsonLines(text: string): { readonly type: string; readonly [name: string]: unknown }[] {
   return text
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as { type: string });
+    .map((line) => JSON.parse(line) as { type: string })
+    .filter(({ type }) => type !== 'progress');
 }
 
 function startCommand(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Running {

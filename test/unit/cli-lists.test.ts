@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ValidationReport, ValidationResult } from '../../src/client/api.ts';
+import type { RunningRow, ValidationReport, ValidationResult } from '../../src/client/api.ts';
 import { validationReport } from '../../src/client/validation-report.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { TestHost } from './cli-support.ts';
@@ -104,28 +104,50 @@ describe('validate', () => {
   });
 });
 
+const RUNNING: RunningRow = {
+  ...{ trial: 'b0-x', batch: 'b0', case: 'refund', schedule: 'flaky', agent: 'careful', repetition: 1, attempt: 2, phase: 'drive' },
+  ...{ waits: 'worker', seconds: 84 },
+};
+
 describe('ps', () => {
   test('lists batches with how far they are', async () => {
     const { batch } = reportData([reportTrial(trial())]);
-    const host = new TestHost({ client: { batches: async () => [batch, { ...batch, id: 'b0', state: 'interrupted', done: 0 }] } });
-    expect(await runCommandLine(['ps'], host)).toBe(0);
-    expect(host.stdout).toMatch(/^b1 +finished +1\/1 .*support-desk$/m);
+    const rows = [batch, { ...batch, id: 'b0', state: 'interrupted', done: 0 }, { ...batch, id: 'b2', state: 'running', hold: 'paused' }] as const;
+    const outcomes = new Map([['b1', { passed: 1, failed: 0, undetermined: 2, infraErrors: 3, cancelled: 0 }]]);
+    const client = { batches: async () => rows, outcomes: async () => outcomes, running: async () => [RUNNING, { ...RUNNING, batch: 'b9' }] };
+    const host = new TestHost({ client });
+    expect(await runCommandLine(['ps', '--home', '/h'], host)).toBe(0);
+    expect(host.stdout).toMatch(/^b1 +finished +1\/1 +1 +0 +2 undetermined, 3 infra .*support-desk$/m);
     expect(host.stdout).toMatch(/^b0 +interrupted +0\/1/m);
+    expect(host.stdout).toMatch(/^b2 +paused +1\/1/m);
+    expect(host.stderr).toContain('nobody works on an interrupted batch');
+    expect(host.stderr).toContain('"trialbed watch b0 --home /h"');
+    expect(host.stdout).toMatch(/^b0-x +drive +1 min 24 s +2 +refund +careful \/ flaky +a worker$/m);
+    expect(host.stdout.match(/^b0-x/gm)).toHaveLength(1);
+    const json = new TestHost({ client });
+    await runCommandLine(['ps', '--json'], json);
+    const lines = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(lines.map(({ type }) => type)).toEqual(['batch', 'batch', 'batch', 'running']);
+    expect(lines[0]).toMatchObject({ outcomes: { passed: 1 } });
+    expect(lines[3]).toEqual({ type: 'running', ...RUNNING });
   });
 
   test('lists trials of a batch, those in work first', async () => {
     const done = reportTrial(trial({ case: 'a', pass: 'fail' })).row;
     const driving = { ...reportTrial(trial({ case: 'b' })).row, phase: 'drive', summary: null } as const;
-    const host = new TestHost({ client: { trials: async () => [done, driving] } });
+    const host = new TestHost({ client: { trials: async () => [done, driving], running: async () => [{ ...RUNNING, trial: driving.id }] } });
     expect(await runCommandLine(['ps', 'b1'], host)).toBe(0);
     const lines = host.stdout.split('\n');
-    expect(lines[1]).toMatch(/^drive +b /);
+    expect(lines[1]).toMatch(/^drive +b .* 1 min 24 s, waits for a worker /);
     expect(lines[2]).toMatch(/^done +a .* fail /);
     expect(host.stdout).toContain('drive 1, done 1');
   });
 
   test('says what makes a batch when there is none', async () => {
-    const host = new TestHost({ client: { batches: async () => [] } });
+    const host = new TestHost({ client: { batches: async () => [], outcomes: async () => new Map(), running: async () => [] } });
     await runCommandLine(['ps'], host);
     expect(host.stdout).toContain('trialbed run SUITE');
   });

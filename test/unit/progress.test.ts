@@ -20,13 +20,14 @@ describe('where the trials of a batch are', () => {
         group({ waits: 'model', trials: 4 }),
         group({ phase: 'provision', trials: 2 }),
         group({ phase: 'waiting', attempt: 'further', trials: 1 }),
-        group({ phase: 'waiting', attempt: 'none', trials: 79 }),
+        group({ phase: 'waiting', attempt: 'launched', trials: 1 }),
+        group({ phase: 'waiting', attempt: 'none', trials: 78 }),
       ],
       RUNS,
     );
     expect(counts).toEqual({
       ...{ trials: 100, done: 8, running: 4, waiting: 88 },
-      waits: { approval: 2, model: 4, world: 2, retry: 1, turn: 79 },
+      waits: { approval: 2, model: 4, world: 2, retry: 1, worker: 1, turn: 78 },
       ...{ passed: 5, failed: 2, undetermined: 0, infraErrors: 1, userErrors: 0, cancelled: 0 },
     });
   });
