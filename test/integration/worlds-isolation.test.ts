@@ -211,3 +211,19 @@ describe('two worlds side by side', () => {
     await Promise.all([a.release(), b.release()]);
   });
 });
+
+test('operations one after another share a session, which each leaves as it found it', async () => {
+  const world = await shop.make();
+  const sessions = new Set<number>();
+  for (let n = 1; n <= 5; n++) {
+    const [row] = await operate(world, `op-${n}`, async (sql) => {
+      const seen = await sql.query<{ pid: number; left: string | null }>(`select pg_backend_pid() as pid, current_setting('trialbed.left', true) as left`);
+      await sql.query(`select set_config('trialbed.left', 'something', false)`);
+      return seen;
+    });
+    sessions.add(row?.pid ?? 0);
+    expect(row?.left || null).toBeNull();
+  }
+  expect(sessions.size).toBe(1);
+  await world.release({ reuse: false });
+});
