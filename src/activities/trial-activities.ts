@@ -1,11 +1,11 @@
 import { type AgentSpec, memberPermission, partsOf } from '../domain/agent.ts';
 import type { PermissionContext } from '../domain/case.ts';
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
-import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
+import type { TrialPhase } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { outageOf } from '../domain/outage.ts';
-import { type World, WorldGoneError, type WorldRef } from '../environments/world.ts';
+import { type LoadedEnvironment, type World, WorldGoneError, type WorldRef } from '../environments/world.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { answerUser, scripted } from './answer-user.ts';
@@ -31,6 +31,7 @@ import { modelUser } from './model-user.ts';
 import { keepWorld } from './keep-world.ts';
 import { hitCall, operate } from './operate.ts';
 import { changeAtStart, recordTimeout } from './inject.ts';
+import type { Meters } from './meters.ts';
 import { planOf } from './plan.ts';
 import { foundIn } from './runtime-calls.ts';
 import { settled } from './settled.ts';
@@ -48,11 +49,6 @@ import { solutionOf } from './solution-of.ts';
 const HEARTBEAT_MS = 2_000;
 /** How long the fence waits for a writer before it ends its session. */
 const FENCE_DRAIN_MS = 5_000;
-
-/** What a worker counts for those who watch it. */
-export interface Meters {
-  attemptEnded(summary: TrialSummary): void;
-}
 
 export interface TrialActivityOptions extends ConverseOptions {
   readonly meters: Meters;
@@ -80,7 +76,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
   const leaseWorld = async ({ trial, attempt, leaseMs }: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef> => {
     const { pack, batch, kase, rules } = await contexts.get(trial);
-    const world = await worlds.provision(pack, {
+    const startedAt = performance.now();
+    const leasing = worlds.provision(pack, {
       owner: ownerOf({ trial, attempt }),
       workflowId: trial,
       isolation: batch.options.isolation,
@@ -88,6 +85,9 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       kase,
       faults: rules,
     });
+    const told = (outcome: 'leased' | 'failed') => () => options.meters.worldLeased(performance.now() - startedAt, outcome);
+    leasing.then(told('leased'), told('failed'));
+    const world = await leasing;
     if (rules.length > 0 || pack.environment.toolServer) {
       const opened = await worlds.open(world);
       await startedOrReleased(opened, async () => {
@@ -244,7 +244,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       failpoint('fenced_before_grade');
     },
 
-    gradeTrial: (request) => gradeTrial(services, contexts, request),
+    gradeTrial: (request) => gradeTrial(services, contexts, request, options.meters),
 
     keepWorld: (at) => keepWorld(services, at),
 
@@ -255,7 +255,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
         throw error;
       });
       await toolServers.end(ref.id);
-      await world?.release();
+      const how = await world?.release();
+      if (how) options.meters.worldReleased(how === 'pooled' ? 'reset' : 'dropped');
       failpoint('released_before_finished');
     },
 
@@ -277,7 +278,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
   return guard(services.log, activities);
 }
 
-async function gradeTrial(services: ActivityServices, contexts: TrialContexts, request: GradeRequest): Promise<GradeResult> {
+async function gradeTrial(services: ActivityServices, contexts: TrialContexts, request: GradeRequest, meters: Meters): Promise<GradeResult> {
   const { store, worlds, failpoint } = services;
   const { trial, attempt } = request;
   const context = await contexts.get(trial);
@@ -301,6 +302,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const [messages, approvals] = await Promise.all([store.messages(trial, attempt), store.approvals(trial, attempt)]);
   const record = stored ?? (await buildRecord(world, environment.environment, { request, messages, approvals, access, referenceEffects: reference, schedule }));
   if (!stored) await store.putRecord(trial, attempt, { ...record, ...(await modelsOf(store, request)) });
+  if (!stored) meters.operationsGraded(record.operations.map(({ tool, told }) => ({ tool: knownTool(environment, tool), state: told })));
   failpoint('recorded_before_verdict');
   const verdict = gradeInTime(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
@@ -309,6 +311,10 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
 
 function membersOf({ members }: Extract<AgentSpec, { kind: 'team' }>, ofCase: PermissionContext): { readonly [member: string]: PermissionContext } {
   return Object.fromEntries(members.map((member) => [member.name, memberPermission(member, ofCase)]));
+}
+
+function knownTool({ environment }: LoadedEnvironment, name: string): string {
+  return environment.tools.some((tool) => tool.name === name) ? name : '(unknown)';
 }
 
 /** Plan of a trial that has its result. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
 import type { Workforce } from '../domain/progress.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import type { BatchRow, Store } from '../store/store.ts';
@@ -16,6 +17,8 @@ const OVERLAP = 1_000;
 
 export interface FollowOptions {
   readonly store: Store;
+  /** Asked for a sign of life while nothing happens. */
+  readonly temporal?: Pick<Client, 'connection'>;
   readonly batch: BatchRow;
   /** It goes on with an earlier run. */
   readonly resumed: boolean;
@@ -65,17 +68,21 @@ export class Follower {
   }
 
   async toEnd(): Promise<BatchSummary> {
-    const { store, batch, resumed, mayHaveEnded: wake } = this.options;
+    const { store, temporal, batch, resumed, mayHaveEnded: wake } = this.options;
     const { patience, events } = this;
     for (const place of await patience.wait(() => store.settledPlaces(batch.id))) this.known.add(place);
     events.push({ type: 'batch', batch: batch.id, suite: batch.suite, trials: batch.trials, done: this.known.size, resumed });
     await patience.wait(() => this.standsStill());
-    using _watch = watchBatch({ store, batch, events, patience, workforce: () => this.workforce() });
+    using watch = watchBatch({ store, ...(temporal && { temporal }), batch, events, patience, workforce: () => this.workforce() });
     for (let poll = 1; ; poll++) {
       this.left.throwIfAborted();
       const over = (poll % SLOW_POLLS === 0 || wake?.aborted === true) && (await patience.wait(() => this.standsStill()));
       await patience.wait(() => this.ends(over));
-      if (over) return await this.summary();
+      if (over) {
+        // The summary is the last that anybody hears.
+        watch[Symbol.dispose]();
+        return await this.summary();
+      }
       // Woken once, it goes on at its own pace: whoever runs the batch may be another now.
       const signal = wake === undefined || wake.aborted ? this.left : AbortSignal.any([this.left, wake]);
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);

@@ -160,7 +160,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   /** Follows a batch of whoever runs it, until it has ended or the client is closed. */
   function attach(batch: BatchRow): FollowedBatch {
     const worlds = async () => ({ leased: await root.worlds.leased(`${batch.id}-`) });
-    const followed = follow({ store, batch, resumed: false, worlds, served: watchedPollers(pollers, batch.id) });
+    const followed = follow({ store, temporal: root.temporal, batch, resumed: false, worlds, served: watchedPollers(pollers, batch.id) });
     const leave = () => followed.leave();
     closing.signal.addEventListener('abort', leave, { once: true });
     void untilClosed(

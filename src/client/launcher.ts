@@ -85,7 +85,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
     });
   const workflow = untilWorkflowEnds({ temporal, batch: batch.id, patience, over, left: left.signal });
   const ended = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve(), { once: true }));
-  const follower = new Follower({ store, batch, resumed, mayHaveEnded, worlds, patience }, events, left.signal);
+  const follower = new Follower({ store, temporal, batch, resumed, mayHaveEnded, worlds, patience }, events, left.signal);
   try {
     const summary = await Promise.race([follower.toEnd(), orInterrupted(Promise.race([broken, workflow])), tooLate(stop)]);
     // Its worker must not end in the middle of its last step.

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { outageOf } from '../domain/outage.ts';
 import type { Workforce } from '../domain/progress.ts';
 import type { TrialPhase } from '../domain/trial.ts';
@@ -6,13 +7,16 @@ import type { BatchEvent } from './api.ts';
 import { ProgressReader } from './batch-progress.ts';
 import type { EventQueue } from './event-queue.ts';
 import type { Patience } from './patiently.ts';
+import { Standstill } from './standstill.ts';
 
 const POLL_MS = 1_000;
 /** No more than this share of the time is spent on asking, however large the batch is. */
 const LEAST_PAUSES = 20;
 
 export interface WatchOptions {
-  readonly store: Pick<Store, 'trials' | 'waitingApprovals' | 'progress' | 'running'>;
+  readonly store: Pick<Store, 'trials' | 'waitingApprovals' | 'progress' | 'running' | 'requireRoom'>;
+  /** Asked for a sign of life while nothing happens. Absent: it is not. */
+  readonly temporal?: Pick<Client, 'connection'>;
   readonly batch: Pick<BatchRow, 'id' | 'options'>;
   readonly events: EventQueue<BatchEvent>;
   /** Hears of a store that cannot be asked. */
@@ -22,15 +26,17 @@ export interface WatchOptions {
 }
 
 /** Tells, about once a second, what goes on in a batch: phases of its trials, requests for approvals, where it stands. Ends when it is disposed. */
-export function watchBatch({ store, batch: { id: batch, options }, events, patience, workforce }: WatchOptions): Disposable {
+export function watchBatch({ store, temporal, batch: { id: batch, options }, events, patience, workforce }: WatchOptions): Disposable {
   const phases = new Map<string, TrialPhase>();
   const asked = new Set<string>();
   const progress = new ProgressReader(store, batch);
+  const standstill = new Standstill({ store, patience, ...(temporal && { temporal }) });
   let over = false;
   let timer: NodeJS.Timeout | null = null;
 
   async function tell(): Promise<void> {
     const underWay = await store.trials(batch, { underWay: true });
+    standstill.saw(underWay.length !== phases.size || underWay.some(({ id, phase }) => phases.get(id) !== phase));
     for (const row of underWay) {
       if (phases.get(row.id) === row.phase) continue;
       events.push({ type: 'phase', trial: row.id, case: row.caseId, schedule: row.schedule, agent: row.agentName, phase: row.phase });
@@ -58,7 +64,10 @@ export function watchBatch({ store, batch: { id: batch, options }, events, patie
   timer = setTimeout(() => void next(), POLL_MS);
   return {
     [Symbol.dispose]() {
+      if (over) return;
       over = true;
+      standstill.saw(true);
+      patience.saw(watchBatch, null);
       if (timer !== null) clearTimeout(timer);
     },
   };

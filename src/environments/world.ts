@@ -76,6 +76,10 @@ export interface Worlds extends AsyncDisposable {
   restore(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: LeaseRequest): Promise<WorldRef>;
   /** How many worlds are leased to owners whose name begins so; of one isolation, or of all. Those on a server that has been away for long are not counted. */
   leased(ownerPrefix: string, isolation?: Isolation | null): Promise<number>;
+  /** Worlds on each server that answers, by state. */
+  states(): Promise<readonly { readonly host: string; readonly state: string; readonly count: number }[]>;
+  /** Connections of this process now, by server and purpose. */
+  connections(): readonly { readonly name: string; readonly inUse: number; readonly idle: number; readonly awaited: number }[];
   /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */
   authenticate(worldId: string, secret: string): Promise<ServiceSession | null>;
 }

@@ -49,6 +49,8 @@ export interface GatewayOptions {
   /** Base URL as agents are told it, without a slash at the end, where that is not the address. */
   readonly publicUrl?: string | null;
   readonly store: GatewayStore;
+  /** Hears of each request that was answered: the first part of its path, as far as that is known, and the status. */
+  readonly answered?: (door: string, status: number) => void;
   readonly log: Logger;
 }
 
@@ -60,7 +62,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
   const late = async ({ trial, attempt }: SessionPlace, request: string) => {
     await store.addLateRequest(trial, attempt, lateDetail(request));
   };
-  const server = await listen(gatewayApp({ tokens, late, local: isLoopback(options.listen) && !options.publicUrl }, log), options);
+  const server = await listen(
+    gatewayApp({ tokens, late, ...(options.answered && { answered: options.answered }), local: isLoopback(options.listen) && !options.publicUrl }, log),
+    options,
+  );
   log.info({ url: server.url }, 'gateway listens');
   return {
     url: options.publicUrl ?? server.url,

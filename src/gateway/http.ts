@@ -25,12 +25,17 @@ export interface GatewayAppOptions {
   readonly late: (place: SessionPlace, request: string) => Promise<void>;
   /** It listens on loopback and is known by no other name: a page in a browser that says otherwise was led here. */
   readonly local: boolean;
+  readonly answered?: (door: string, status: number) => void;
 }
 
 /** The gateway's routes. Every request needs the token of a session. */
-export function gatewayApp({ tokens, late, local }: GatewayAppOptions, log: Logger): Hono<App> {
+export function gatewayApp({ tokens, late, local, answered }: GatewayAppOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();
 
+  app.use(async (c, next) => {
+    await next();
+    answered?.(doorOf(c.req.path), c.res.status);
+  });
   app.onError((error, c) => {
     // A client that went away while it sent its request is no failure of ours.
     log.warn({ err: error, ...concernOf(c), request: `${c.req.method} ${c.req.path}` }, 'a request failed');
@@ -104,6 +109,14 @@ function concernOf(c: Context<App>): object {
 function concerns({ trial, attempt }: Pick<SessionPlace, 'trial' | 'attempt'>): object {
   return { trial, batch: batchOf(trial), attempt };
 }
+
+/** Which way in a path is; whatever else was asked for is one. */
+function doorOf(path: string): string {
+  if (providerOf(path)) return 'models';
+  return DOORS.find((door) => path === `/${door}` || path.startsWith(`/${door}/`)) ?? 'other';
+}
+
+const DOORS = ['tools', 'mcp', 'v1/traces', 'openapi.json'];
 
 /** A request that is no call: it counts against a bound of its own. */
 function noCall(c: Context<App>, told: CallAnswer, headers: { readonly [name: string]: string } = {}): Response {

@@ -10,6 +10,8 @@ export interface Sql {
 export interface Database extends Sql, AsyncDisposable {
   /** One transaction on one connection; rolled back when `work` throws. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /** Connections now, and those who wait for one. */
+  use(): { readonly inUse: number; readonly idle: number; readonly awaited: number };
 }
 
 /** Opens no connection yet. `connections` is the most that are open at once. */
@@ -68,6 +70,8 @@ export function openDatabase(url: string, connections: number): Database {
         throw storeError(where, error) ?? error;
       }
     },
+
+    use: () => ({ inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, awaited: pool.waitingCount }),
 
     async [Symbol.asyncDispose](): Promise<void> {
       closing ??= pool.end();

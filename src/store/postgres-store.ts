@@ -73,6 +73,12 @@ export async function createStore(options: StoreOptions): Promise<Store> {
   const now = options.now ?? (() => new Date());
   const migrations = await ownMigrations();
   return {
+    underWay: () => database.query("select phase, count(*)::int as trials from trialbed.trials where phase <> 'done' and attempt > 0 group by phase"),
+    connections: () => ({ name: 'store', ...database.use() }),
+    async requireRoom() {
+      // A table of one page that nobody ever sees: what is read, and what finds room in pages that there are, says nothing of the disk.
+      await database.transaction((sql) => sql.query("create temporary table room on commit drop as select repeat('room', 1000) as page"));
+    },
     migrate: async () => ({ applied: await migrate(database, migrations) }),
 
     putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules)),

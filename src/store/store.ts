@@ -176,9 +176,25 @@ export interface LateRequest {
 }
 
 /** The control plane's tables and their queries. Everything in it is durable. */
+/** Connections of one pool. */
+export interface PoolUse {
+  readonly name: string;
+  readonly inUse: number;
+  readonly idle: number;
+  /** Those who wait for one. */
+  readonly awaited: number;
+}
+
 export interface Store extends AsyncDisposable {
   /** Applies migrations, forward only, under a lock. Idempotent. */
   migrate(): Promise<{ readonly applied: readonly string[] }>;
+
+  /** Whether it takes what is written: writes a page and takes it back. @throws {StoreUnavailableError} where there is no room, or nobody answers */
+  requireRoom(): Promise<void>;
+  /** Trials under way, of all batches, by phase. */
+  underWay(): Promise<readonly { readonly phase: TrialPhase; readonly trials: number }[]>;
+  /** Its connections in this process now. */
+  connections(): PoolUse;
 
   putDocuments(documents: {
     readonly cases: readonly CaseDocument[];

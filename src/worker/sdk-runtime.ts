@@ -26,7 +26,11 @@ export function installSdkRuntime(log: Logger, metrics: string | null): void {
   const exporter =
     metrics === null
       ? {}
-      : { metrics: { prometheus: { bindAddress: metrics, countersTotalSuffix: true, unitSuffix: true, histogramBucketOverrides: BUCKETS } } };
+      : {
+          metrics: {
+            prometheus: { bindAddress: metrics, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true, histogramBucketOverrides: BUCKETS },
+          },
+        };
   try {
     Runtime.install({ logger, telemetryOptions: { logging, ...exporter } });
   } catch (error) {

@@ -14,6 +14,7 @@ import { readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
 import { workerIdentity } from './identity.ts';
 import type { Root } from './root.ts';
+import { watchGauges } from './gauges.ts';
 import { createMeters } from './meters.ts';
 import { installSdkRuntime } from './sdk-runtime.ts';
 import { loggedAsStep } from './step-log.ts';
@@ -55,8 +56,12 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   await using stack = new AsyncDisposableStack();
   const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
   const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
-  const gateway = stack.use(await startGateway({ listen: config.listen, port: config.gateway.port, publicUrl: config.gateway.url, store, log }));
   installSdkRuntime(log, config.metrics);
+  const meters = createMeters(Runtime.instance().metricMeter);
+  if (config.metrics !== null) stack.use(watchGauges(meters.gauges, root));
+  const gateway = stack.use(
+    await startGateway({ answered: meters.gatewayAnswered, listen: config.listen, port: config.gateway.port, publicUrl: config.gateway.url, store, log }),
+  );
   const traces = stack.use(await startTraces(config.traces, log));
   const connection = await connectWorker(config.temporal);
   stack.defer(() => connection.close());
@@ -73,9 +78,9 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     failpoint,
     now: () => new Date(),
   };
-  const models = createModelClient({ variable: (name) => readVariables([name])[name] });
+  const models = meters.counting(createModelClient({ variable: (name) => readVariables([name])[name] }));
   const { converse, callModel, askUserModel, ...activities } = createTrialActivities(services, {
-    meters: createMeters(Runtime.instance().metricMeter),
+    meters,
     workflows: temporal.workflow,
     environmentOf: readVariables,
     gateway,

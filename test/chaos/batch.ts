@@ -6,12 +6,12 @@ import type { BatchSummary, TrialSummary } from '../../src/domain/trial.ts';
 import type { Testbed } from '../harness/testbed.ts';
 import { observed } from './observed.ts';
 
-/** Twelve trials of cases that write and mail, by a script and by a program, each of which passes when nothing is in its way. */
+/** Eight trials of cases that write and mail, by a script and by a program, each of which passes when nothing is in its way. */
 export const WRITING = {
   suite: 'support-desk',
   cases: ['cancel-before-shipping', 'refund-within-policy'],
   agents: ['reference', 'careful'],
-  trials: 3,
+  trials: 2,
   concurrency: 4,
 } as const;
 

@@ -88,3 +88,8 @@ export function sqlState(error: unknown): string | null {
   const code = error instanceof Error ? (error as { code?: unknown }).code : undefined;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : null;
 }
+
+/** Connections of a pool now, and those who wait for one. */
+export function useOf(pool: pg.Pool): { readonly inUse: number; readonly idle: number; readonly awaited: number } {
+  return { inUse: pool.totalCount - pool.idleCount, idle: pool.idleCount, awaited: pool.waitingCount };
+}

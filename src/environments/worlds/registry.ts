@@ -197,3 +197,8 @@ export async function leasedCount(client: Queryable, ownerPrefix: string, isolat
   );
   return rows[0]?.n ?? 0;
 }
+
+export async function countByState(client: Queryable): Promise<readonly { readonly state: WorldState; readonly count: number }[]> {
+  const { rows } = await client.query<{ state: WorldState; count: number }>('SELECT state, count(*)::int AS count FROM trialbed.worlds GROUP BY state');
+  return rows;
+}

@@ -1,6 +1,6 @@
 import { customAlphabet } from 'nanoid';
 import type { WorldHostConfig } from '../../worker/config.ts';
-import { inTransaction } from '../hosts/connection.ts';
+import { inTransaction, useOf } from '../hosts/connection.ts';
 import { type ContainerOwner, isLost } from '../hosts/container.ts';
 import type { Host } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
@@ -26,7 +26,7 @@ import { generationRecord } from './generation-record.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
 import { LeasedRows } from './leased-rows.ts';
-import { leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
+import { countByState, leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
 import { resetWorld } from './reset.ts';
 import { Placement } from './placement.ts';
 import { type ReadyServer, WorldServers } from './servers.ts';
@@ -67,6 +67,9 @@ const PATIENCE_MS = 60_000;
 
 /** How long a release waits for writers of a world that nobody has fenced. */
 const RELEASE_DRAIN_MS = 1000;
+
+/** Of the connections to worlds of isolation `schema`. */
+const PURPOSES = ['admin', 'control', 'tools', 'services'] as const;
 
 const randomId = customAlphabet('0123456789abcdefghijklmnopqrstuvwxyz', 16);
 
@@ -165,6 +168,26 @@ class PostgresWorlds implements Worlds {
       ),
     );
     return counts.reduce((total, count) => total + count, 0);
+  }
+
+  async states(): ReturnType<Worlds['states']> {
+    const found = await Promise.all(
+      this.servers.all.map((server) =>
+        server
+          .reach(({ host }) => countByState(host.admin))
+          .then(
+            (rows) => rows.map((row) => ({ host: server.name, ...row })),
+            () => [],
+          ),
+      ),
+    );
+    return found.flat();
+  }
+
+  connections(): ReturnType<Worlds['connections']> {
+    return this.servers.all.flatMap(({ name, prepared }) =>
+      prepared === null ? [] : PURPOSES.map((purpose) => ({ name: `${name} ${purpose}`, ...useOf(prepared.access[purpose]) })),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
