@@ -15,12 +15,12 @@ export const WRITING = {
   concurrency: 4,
 } as const;
 
-/** Runs a batch and calls `strike` once, after so many of its trials have ended, while others are on their way. */
+/** Runs a batch and calls `strike` once, with what settles when whoever follows the batch is told of an outage, after so many of its trials have ended, while others are on their way. */
 export async function runStruck(
   testbed: Testbed,
   request: RunRequest,
   after: number,
-  strike: () => Promise<void>,
+  strike: (told: Promise<void>) => Promise<void>,
 ): Promise<{
   readonly batch: string;
   readonly trials: readonly TrialSummary[];
@@ -31,13 +31,17 @@ export async function runStruck(
   const handle = await run(testbed.root, request, new Promise(() => {}));
   const trials: TrialSummary[] = [];
   const outages: (Outage | null)[] = [];
+  const told = Promise.withResolvers<void>();
   let struck: Promise<void> | null = null;
   for await (const event of handle.events()) {
-    if (event.type === 'outage') outages.push(event.outage);
+    if (event.type === 'outage') {
+      outages.push(event.outage);
+      told.resolve();
+    }
     if (event.type !== 'trial') continue;
     trials.push(event);
     // Read on meanwhile: what ends during the strike must be counted too.
-    if (trials.length === after) struck = strike();
+    if (trials.length === after) struck = strike(told.promise);
   }
   const summary = await handle.result();
   expect(struck).not.toBeNull();

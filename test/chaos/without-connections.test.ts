@@ -10,7 +10,6 @@ import { startTestbed } from '../harness/testbed.ts';
 import { expectAllCounted, runStruck, WRITING } from './batch.ts';
 
 const CONNECTIONS = 50;
-const OUTAGE_MS = 4_000;
 
 test('PostgreSQL has no connection left: the batch waits, says so, and goes on, and no agent is blamed', { timeout: 300_000 }, async () => {
   await using stack = new AsyncDisposableStack();
@@ -28,21 +27,23 @@ test('PostgreSQL has no connection left: the batch waits, says so, and goes on, 
   stack.defer(() => server.stop());
   const testbed = stack.use(await startTestbed({ postgresUrl: server.url, temporalAddress: inject('services').temporalAddress }));
   const request = { ...WRITING, keep: 'never' } as const;
-  const struck = await runStruck(testbed, request, 2, () => holdAllConnections(server.url));
+  const struck = await runStruck(testbed, request, 2, (told) => holdAllConnections(server.url, told));
   await expectAllCounted(testbed, struck);
   expect(struck.outages.map((outage) => outage?.service ?? null)).toEqual(['PostgreSQL', null]);
   expect(struck.outages[0]?.reason).toMatch(/no free connection|lost the connection|was stopped/);
 });
 
-/** Takes every connection that there is, those of the batch too, and keeps them for a while. */
-async function holdAllConnections(url: string): Promise<void> {
+/** Takes every connection that there is, those of the batch too, and keeps them until that has been told. */
+async function holdAllConnections(url: string, told: Promise<void>): Promise<void> {
   const held = await openSessions(url);
+  let over = false;
+  void told.then(() => {
+    over = true;
+  });
   try {
-    for (let deadline = Infinity; performance.now() < deadline; await sleep(50)) {
+    for (; !over; await sleep(50)) {
       await held[0]?.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'trialbed%'");
       held.push(...(await openSessions(url)));
-      // From the moment on in which the batch has none.
-      if (deadline === Infinity && held.length >= CONNECTIONS) deadline = performance.now() + OUTAGE_MS;
     }
   } finally {
     await Promise.all(held.map((client) => client.end().catch(() => undefined)));

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, inject, test } from 'vitest';
 import { freePort } from '../../src/infra/ports.ts';
@@ -14,8 +13,6 @@ const run = promisify(execFile);
 
 /** Of the file system that holds the server's data. */
 const MEGABYTES = 160;
-/** Until whoever follows the batch looks for why nothing happens, and some more. */
-const OUTAGE_MS = 9_000;
 
 const mayMount = process.getuid?.() === 0 && process.platform === 'linux';
 
@@ -42,10 +39,10 @@ test.skipIf(!mayMount)(
     stack.defer(() => server.stop());
     const testbed = stack.use(await startTestbed({ postgresUrl: server.url, temporalAddress: inject('services').temporalAddress }));
     const request = { ...WRITING, keep: 'always' } as const;
-    const struck = await runStruck(testbed, request, 2, async () => {
+    const struck = await runStruck(testbed, request, 2, async (told) => {
       const ballast = join(disk, 'ballast');
       await fill(ballast);
-      await sleep(OUTAGE_MS);
+      await told;
       await rm(ballast);
       // Without room for its log it ends itself, and a supervisor starts it again.
       if (server.process.exit() !== null) server = await startEmbeddedPostgres(options);

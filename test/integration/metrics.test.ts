@@ -53,7 +53,7 @@ it('a worker serves what its trials came to, beside the metrics of the SDK; an a
   expect(sumOf('trialbed_worlds_released_total', 'how="reset"')).toBe(4);
   expect(sumOf('trialbed_gateway_requests_total', 'door="other"', 'status="401"')).toBe(1);
   expect(sumOf('trialbed_gateway_requests_total')).toBe(1);
-  expect(lines.some((line) => line.startsWith('temporal_') && line.includes('activity_type="finishAttempt"'))).toBe(true);
+  expect(lines.some((line) => line.startsWith('temporal_') && line.includes('activity_type="settleAttempt"'))).toBe(true);
 
   await until('the gauges are those of the store', async () => {
     lines = await scraped();

@@ -10,7 +10,7 @@ import { startTestbed } from '../harness/testbed.ts';
 
 const SAID = 'sesame\u009b31m';
 
-it('each line of a worker that concerns a trial names it with batch and attempt, and the operation where there is one', async () => {
+it('each line of a worker that concerns a trial names it with batch and attempt, and the operation where there is one', { timeout: 120_000 }, async () => {
   await using stack = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'trialbed-lines-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
