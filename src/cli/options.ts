@@ -23,6 +23,12 @@ export function concurrency(value: string): number {
   return number;
 }
 
+/** From 1 to 5. */
+export function priority(value: string): number {
+  if (!/^[1-5]$/.test(value)) throw new InvalidArgumentError('It must be a whole number from 1 (served first) to 5.');
+  return Number(value);
+}
+
 /** `2/4`: the second of four parts. */
 export function shard(value: string): { index: number; of: number } {
   const match = /^(\d+)\/(\d+)$/.exec(value);

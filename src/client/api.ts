@@ -43,6 +43,8 @@ export interface RunRequest {
   readonly isolation?: 'schema' | 'database' | 'container';
   /** Trials in flight. Default 8. */
   readonly concurrency?: number;
+  /** From 1, served first where batches share workers, to 5; each goes on whatever the others' are. Default 3. */
+  readonly priority?: number;
   /** No trial is launched once the batch's models have cost so much, all attempts included; those under way go on. No part of what makes a batch the same. Default: the suite's. */
   readonly maxCost?: Money;
   /** People decide what needs an approval (`approvals`, `decide`), and not the cases' approvers. Default false. */

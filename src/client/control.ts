@@ -17,6 +17,7 @@ import { orStart, startWorkflow } from './start-workflow.ts';
 const ANSWER_MS = 60_000;
 /** What is in flight is graded before a cancelled batch ends. */
 const ENDS_MS = 5 * 60_000;
+const STARTS_MS = 5_000;
 const POLL_MS = 200;
 /** Ids that are looked through for one that was meant. */
 const RECENT = 200;
@@ -115,7 +116,9 @@ export class Control {
   private async tell(batch: BatchRow, update: (handle: ReturnType<Root['temporal']['workflow']['getHandle']>) => Promise<BatchStatus>): Promise<BatchStatus> {
     const { temporal } = this.root;
     try {
-      return await temporal.withDeadline(Date.now() + ANSWER_MS, () => update(temporal.workflow.getHandle(batchWorkflowId(batch.id))));
+      return await this.onceThere(batch.id, () =>
+        temporal.withDeadline(Date.now() + ANSWER_MS, () => update(temporal.workflow.getHandle(batchWorkflowId(batch.id)))),
+      );
     } catch (error) {
       const cause = error instanceof WorkflowUpdateFailedError ? error.cause : null;
       if (cause instanceof ApplicationFailure && cause.type === BATCH_REFUSED)
@@ -128,6 +131,19 @@ export class Control {
           { cause: error },
         );
       throw error;
+    }
+  }
+
+  /** The command that runs a batch says so a moment before it has started its workflow. */
+  private async onceThere<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const deadline = Date.now() + STARTS_MS;
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError) || Date.now() > deadline || (await this.root.store.standing(id))?.state !== 'running') throw error;
+        await pause(POLL_MS);
+      }
     }
   }
 

@@ -34,6 +34,8 @@ function startOptions({ taskQueue, batch, settings }: StartWorkflowOptions) {
     taskQueue,
     args: [input] as [BatchInput],
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+    // Before those of its trials, which are on the same queue: what it has to do is short, and they wait for it.
+    priority: { priorityKey: 1 },
     workflowIdConflictPolicy: 'USE_EXISTING' as const,
     workflowIdReusePolicy: 'ALLOW_DUPLICATE' as const,
     typedSearchAttributes: [{ key: SEARCH_ATTRIBUTES.batch, value: batch.id }],

@@ -11,6 +11,9 @@ export function batchOf(trial: string): string {
 /** Most trials that a batch may have in flight. */
 export const MAX_CONCURRENCY = 10_000;
 
+/** Of a batch, where workers are shared: 1 is served first, 5 last. */
+export const DEFAULT_PRIORITY = 3;
+
 /** What somebody has asked of a batch that runs: to launch nothing for now, or to end. */
 export type BatchHold = 'paused' | 'cancelling';
 

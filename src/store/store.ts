@@ -71,6 +71,8 @@ export interface BatchOptions {
   readonly concurrency: number;
   /** Attempts beside the first, for `infra_error`. At most 2. */
   readonly retries: number;
+  /** From 1, served first where workers are shared, to 5. Absent: 3. */
+  readonly priority?: number;
   /** People decide what needs an approval, and not the cases' approvers. Absent: they do not. */
   readonly human?: true;
   /** Whether plain signals decide, whose sender nobody has identified. Absent: they do. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchQueue } from '../workflows/messages.ts';
 import { partsOf } from '../domain/agent.ts';
+import { DEFAULT_PRIORITY } from '../domain/trial.ts';
 import type { BatchRow } from '../store/store.ts';
 import { agentHash } from '../suite/agent-hash.ts';
 import type { Config } from './config.ts';
@@ -14,7 +15,8 @@ const MAX_BATCHES = 8;
 
 /**
  * Runs a worker in this process that takes trials of every batch that is not finished and whose content is here as it was when the batch was made, until the
- * signal is raised or the worker breaks. Of more batches than it can serve, the newest come first. @throws what broke it.
+ * signal is raised or the worker breaks. They share its slots fairly. Of more batches than it can serve, those that it has begun with stay; then the higher priority comes first,
+ * then the older batch, and what an interrupted one left under way last. @throws what broke it.
  */
 export async function runSharedWorker(config: Config, options: { readonly signal: AbortSignal; readonly ready?: () => void }): Promise<void> {
   await using root = await createRoot(config);
@@ -63,7 +65,7 @@ class ServedBatches implements AsyncDisposable {
     }
     for (const batch of wanted) {
       if (this.workers.has(batch.id)) continue;
-      const worker = await this.serve(batch.id);
+      const worker = await this.serve(batch);
       worker.stopped.catch(this.break);
       this.workers.set(batch.id, worker);
     }
@@ -75,10 +77,11 @@ class ServedBatches implements AsyncDisposable {
   }
 
   /** A worker on the batch's queue, which marks the batch as one that somebody works on: its workflow launches whoever follows it. */
-  private async serve(batch: string): Promise<QueueWorker> {
-    const driving = await this.root.store.drive(batch);
+  private async serve({ id, options }: BatchRow): Promise<QueueWorker> {
+    const driving = await this.root.store.drive(id);
     try {
-      const worker = await this.services.serve(batchQueue(this.root.config.taskQueue, batch));
+      const party = { id, priority: options.priority ?? DEFAULT_PRIORITY };
+      const worker = await this.services.serve(batchQueue(this.root.config.taskQueue, id), { party });
       return {
         stopped: worker.stopped,
         shutdown: () => worker.shutdown(),
@@ -97,7 +100,7 @@ class ServedBatches implements AsyncDisposable {
     const { store } = this.root;
     const [running, interrupted] = await Promise.all([store.batches({ state: 'running' }), store.batches({ state: 'interrupted' })]);
     const wanted: BatchRow[] = [];
-    for (const batch of [...running, ...interrupted]) {
+    for (const batch of [...running, ...interrupted].toSorted((a, b) => this.rank(a, b))) {
       if (wanted.length === MAX_BATCHES) break;
       if (this.refused.has(batch.id)) continue;
       // Of a batch that was interrupted only what is under way goes on.
@@ -105,6 +108,17 @@ class ServedBatches implements AsyncDisposable {
       if (this.workers.has(batch.id) || (await this.isHere(batch))) wanted.push(batch);
     }
     return wanted;
+  }
+
+  /** A batch that has a worker keeps it: its trials would stop. Of others none waits for one that came after it. */
+  private rank(a: BatchRow, b: BatchRow): number {
+    const priority = ({ options }: BatchRow): number => options.priority ?? DEFAULT_PRIORITY;
+    return (
+      Number(this.workers.has(b.id)) - Number(this.workers.has(a.id)) ||
+      Number(a.state !== 'running') - Number(b.state !== 'running') ||
+      priority(a) - priority(b) ||
+      Date.parse(a.createdAt) - Date.parse(b.createdAt)
+    );
   }
 
   private async isHere(batch: BatchRow): Promise<boolean> {

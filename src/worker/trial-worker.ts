@@ -12,6 +12,7 @@ import { ToolServers } from '../tool-server/servers.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
+import type { SlotParty } from './fair-slots.ts';
 import { workerIdentity } from './identity.ts';
 import type { Root } from './root.ts';
 import { watchGauges } from './gauges.ts';
@@ -19,6 +20,7 @@ import { createMeters } from './meters.ts';
 import { installSdkRuntime } from './sdk-runtime.ts';
 import { loggedAsStep } from './step-log.ts';
 import { connectWorker } from './temporal.ts';
+import { WorkerSlots } from './worker-slots.ts';
 import { startTraces } from './traces/traces.ts';
 
 /** Takes trials from one task queue until it is told to stop. */
@@ -32,8 +34,11 @@ export interface QueueWorker extends AsyncDisposable {
 /** What trials need of a worker's process: the inbox, the ticket service, the gateway, and a connection. One serves any number of task queues. */
 export interface TrialServices extends AsyncDisposable {
   readonly activities: ActivityServices;
-  /** `ofACommand`: it ends with the command that started this process. Default false. */
-  serve(taskQueue: string, options?: { readonly ofACommand?: boolean }): Promise<QueueWorker>;
+  /**
+   * `ofACommand`: it ends with the command that started this process. Default false. `party`: whose the queue is, where it shares the process's slots with others; absent: it
+   * has all of them.
+   */
+  serve(taskQueue: string, options?: { readonly ofACommand?: boolean; readonly party?: SlotParty }): Promise<QueueWorker>;
 }
 
 /** A worker of ours on the root's own task queue. */
@@ -90,15 +95,15 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   const common = {
     connection,
     namespace: config.temporal.namespace,
-    maxConcurrentActivityTaskExecutions: config.worker.activities,
     shutdownGraceTime: '5 seconds',
     maxHeartbeatThrottleInterval: '2 seconds',
   } as const;
+  const slots = new WorkerSlots(config.worker);
   const interceptors = { activity: [loggedAsStep, ...traces.activities] };
   const owned = stack.move();
   return {
     activities: services,
-    async serve(taskQueue, { ofACommand = false } = {}) {
+    async serve(taskQueue, { ofACommand = false, party } = {}) {
       const identity = workerIdentity(ofACommand);
       const trials = await Worker.create({
         ...common,
@@ -108,24 +113,34 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
         workflowBundle: await loadBundle(config.home),
         sinks: traces.sinks,
         activities: { ...activities, ...createBatchActivities(services, temporal.workflow) },
-        maxConcurrentLocalActivityExecutions: config.worker.activities,
+        ...slots.trials(party),
         // Smaller than what is in flight, the cache costs a factor of four.
         maxCachedWorkflows: config.worker.cachedWorkflows,
         // A lost worker's workflows are taken over after this time; the default is ten seconds.
         stickyQueueScheduleToStartTimeout: '1 second',
       });
-      const conversations = await Worker.create({ ...common, identity, interceptors, taskQueue: conversationQueue(taskQueue), activities: { converse } });
+      const conversations = await Worker.create({
+        ...common,
+        identity,
+        interceptors,
+        taskQueue: conversationQueue(taskQueue),
+        activities: { converse },
+        ...slots.conversations(party),
+      });
       const calls = await Worker.create({
         ...common,
         identity,
         interceptors,
         taskQueue: modelQueue(taskQueue),
         activities: { callModel, askUserModel },
-        maxConcurrentActivityTaskExecutions: config.worker.modelCalls,
+        ...slots.models(party),
         // Over all workers of the queue; by the server.
         ...(config.worker.modelCallsPerSecond !== null && { maxTaskQueueActivitiesPerSecond: config.worker.modelCallsPerSecond }),
       });
-      return runTogether([trials, conversations, calls], (error) => log.error({ err: error }, 'the worker ended with an error'));
+      const worker = runTogether([trials, conversations, calls], (error) => log.error({ err: error }, 'the worker ended with an error'));
+      // Its waiter sees the error, where there was one.
+      if (party) void worker.stopped.catch(() => undefined).then(() => slots.leave(party));
+      return worker;
     },
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };

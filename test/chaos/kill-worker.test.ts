@@ -37,6 +37,8 @@ const FAILPOINTS: readonly (readonly [name: string, hit: number, attempt: number
   ['entered_release', 1, 1],
   ['world_reset_before_free', 1, 1],
   ['released_before_finished', 1, 1],
+  ['finished_before_reported', 1, 1],
+  ['trials_started_before_noted', 1, 1],
 ];
 
 /** A case that writes rows, a ticket and a mail, so that each failpoint is passed. */

@@ -11,7 +11,7 @@ import { type ConfirmOptions, confirmLimits } from '../confirm.ts';
 import { estimateLines } from '../estimate-lines.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
-import { assignment, collect, concurrency, confirmAbove, faultNames, moneyAmount, positiveInteger, rate, shard } from '../options.ts';
+import { assignment, collect, concurrency, confirmAbove, faultNames, moneyAmount, positiveInteger, priority, rate, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
 
 /** `trialbed run SUITE`. */
@@ -39,6 +39,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .addOption(new Option('--keep <when>', 'keep a snapshot of the world').choices(['never', 'failed', 'always']))
     .addOption(new Option('--isolation <level>', 'how worlds are kept apart').choices(['schema', 'database', 'container']))
     .option('--concurrency <n>', 'trials in flight', concurrency)
+    .option('--priority <n>', 'where batches share workers: 1 is served first, 5 last (default: 3)', priority)
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
     .option('--max-cost <amount>', 'stop launching once models have cost so much, for example "2.50 USD" (default: as the suite says)', moneyAmount)
     .option('--dry-run', 'only tell which trials it would be, and what these are likely to take by earlier batches')
@@ -91,6 +92,7 @@ export interface RunFlags extends CommonFlags {
   readonly keep?: 'never' | 'failed' | 'always';
   readonly isolation?: 'schema' | 'database' | 'container';
   readonly concurrency?: number;
+  readonly priority?: number;
   readonly with?: { readonly [name: string]: Json };
   readonly maxCost?: Money;
   readonly human?: true;
@@ -119,6 +121,7 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.keep && { keep: flags.keep }),
     ...(flags.isolation && { isolation: flags.isolation }),
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
+    ...(flags.priority !== undefined && { priority: flags.priority }),
     ...(flags.maxCost && { maxCost: flags.maxCost }),
     ...(flags.human && { human: true }),
     ...(flags.unverified && { unverified: flags.unverified }),

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import type { BatchHandle } from '../../src/client/api.ts';
+import { Control } from '../../src/client/control.ts';
+import { prepareBatch } from '../../src/client/run.ts';
+import { startBatch } from '../../src/client/start-batch.ts';
+import { runSharedWorker } from '../../src/worker/shared-worker.ts';
+import { batchQueue } from '../../src/workflows/messages.ts';
+import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { type Blobs, blobs } from './core-trials.ts';
+
+let testbed: Testbed;
+let suites: Blobs;
+beforeAll(async () => {
+  testbed = await startTestbed(inject('services'), {
+    worker: false,
+    config: { worker: { activities: 2, cachedWorkflows: 300, modelCalls: 2, modelCallsPerSecond: null } },
+  });
+  suites = await blobs(testbed, 'shared-worker');
+});
+afterAll(async () => {
+  await suites[Symbol.asyncDispose]();
+  await testbed[Symbol.asyncDispose]();
+});
+
+const never = new Promise<never>(() => {});
+
+async function begin(trials: number, concurrency: number): Promise<BatchHandle> {
+  const { root } = testbed;
+  const suite = await suites.write({ kind: 'script', steps: Array.from({ length: 3 }, () => ({ call: 'wait', with: { ms: 60 } })), answer: 'Done.' });
+  const { batch } = await prepareBatch(root, { ...suite, trials, concurrency, keep: 'never' });
+  return startBatch(root, batch, false, never, batchQueue(root.config.taskQueue, batch.id));
+}
+
+it('two batches share a worker: the large one, which came first and has every slot, leaves the small one its part', { timeout: 120_000 }, async () => {
+  const { root } = testbed;
+  const large = await begin(40, 20);
+  const small = await begin(4, 2);
+  const stop = new AbortController();
+  const working = runSharedWorker(testbed.config, { signal: stop.signal });
+  const summary = await small.result();
+  expect(summary).toMatchObject({ trials: 4, infraErrors: 0, undetermined: 0 });
+  // By the order in which they settled, and by no clock: when the last of four was done, the large one had most of its own before it.
+  const [last] = (await root.store.settledAfter(small.id, 0, [])).slice(-1);
+  const before = (await root.store.settledAfter(large.id, 0, [])).filter(({ place }) => place < (last?.place ?? 0));
+  expect(before.length).toBeLessThan(20);
+  expect((await root.store.batch(large.id))?.state).toBe('running');
+  // A worker that serves a batch works on it, whoever follows it.
+  expect(await root.store.driven([large.id])).toContain(large.id);
+  const control = new Control(root, { taskQueueOf: (id) => batchQueue(root.config.taskQueue, id), worker: () => never });
+  expect(await control.cancel(large.id)).toMatchObject({ what: 'batch', state: 'cancelled' });
+  stop.abort();
+  await working;
+});
