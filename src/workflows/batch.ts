@@ -54,6 +54,8 @@ class BatchRun {
   private readonly windows: Map<number, number>;
   private nextWindow: number;
   private mustCancel = false;
+  /** How often it was told of something that the store has too. */
+  private changes = 0;
 
   constructor(input: BatchInput) {
     const { batch: id, carried, concurrency, settings } = input;
@@ -90,18 +92,25 @@ class BatchRun {
       await this.spread();
       this.show();
       if (this.mustCancel) await this.cancelAll();
-      else if (window.mayLaunch) await window.launch();
+      else if (window.mayLaunch) await this.launch();
       else if (window.mustLook) await window.look();
       else if (this.isOver) {
         const end = await this.end();
         if (end !== null) return end;
       } else await condition(() => this.mustCancel || window.mayLaunch || window.mustLook || this.isOver || this.mustSpread || this.mustContinue);
-      if (window.halt === 'paused') {
-        // As the store says it, of a batch that was paused before this workflow began.
-        this.hold ??= 'paused';
-        window.halt = null;
-      }
       if (this.mustContinue) await this.continueAsNew();
+    }
+  }
+
+  private async launch(): Promise<void> {
+    const { window, changes } = this;
+    await window.launch();
+    // What it read in the store may be older than what this workflow was told meanwhile.
+    if (changes !== this.changes) window.again();
+    else if (window.halt === 'paused') {
+      // Of a batch that was paused before this workflow began.
+      this.hold ??= 'paused';
+      window.halt = null;
     }
   }
 
@@ -114,6 +123,7 @@ class BatchRun {
 
   private begin(concurrency: number): void {
     this.concurrency = concurrency;
+    this.changes++;
     if (this.hold !== 'cancelling') this.window.again();
   }
 
@@ -121,6 +131,7 @@ class BatchRun {
     this.hold = hold;
     if (hold === null) this.window.again();
     await steps.controlBatch({ batch: this.input.batch, hold });
+    this.changes++;
     return this.status;
   }
 
