@@ -3,14 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inject } from 'vitest';
 import { decide } from '../../src/client/approvals.ts';
-import type { Trialbed } from '../../src/client/api.ts';
-import { trialbedOver } from '../../src/client/index.ts';
 import { prepareBatch, run } from '../../src/client/run.ts';
 import { startBatch } from '../../src/client/start-batch.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { startTrialWorker } from '../../src/worker/trial-worker.ts';
-import { until } from '../chaos/until.ts';
 import { calls, says, startProvider } from '../harness/provider.ts';
 import { writeTeamSuite } from '../harness/team-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
@@ -118,37 +115,18 @@ export const HISTORY_SCENARIOS: readonly HistoryScenario[] = [
       for (const trial of trials) await use(testbed, trial);
     },
   },
-  {
-    name: 'batch',
-    run: (use) =>
-      batchOf({ concurrency: 1 }, {}, use, async (client, batch) => {
-        await client.pause(batch);
-        await client.setConcurrency(batch, 2);
-        await client.resume(batch);
-      }),
-  },
   // The last run of one that continued as new and had a further window.
-  { name: 'continued', run: (use) => batchOf({ concurrency: 3 }, { endsPerRun: 2, windowSize: 2 }, use, async () => {}) },
+  { name: 'continued', run: (use) => batchOf(3, { endsPerRun: 2, windowSize: 2 }, use) },
 ];
 
 /** A batch, in place of a trial. */
-async function batchOf(
-  { concurrency }: { readonly concurrency: number },
-  settings: Partial<BatchSettings>,
-  use: Parameters<HistoryScenario['run']>[0],
-  steer: (client: Trialbed, batch: string) => Promise<void>,
-): Promise<void> {
+async function batchOf(concurrency: number, settings: Partial<BatchSettings>, use: Parameters<HistoryScenario['run']>[0]): Promise<void> {
   await using testbed = await startTestbed(inject('services'));
   await using suites = await blobs(testbed, 'history');
   const { root } = testbed;
   const request = await suites.write({ kind: 'script', steps: [{ call: 'wait', with: { ms: 300 } }], answer: 'Done.' });
   const { batch } = await prepareBatch(root, { ...request, trials: 8, concurrency, keep: 'never' });
   const handle = startBatch(root, batch, false, new Promise(() => {}), root.config.taskQueue, null, settings);
-  await until('somebody works on the batch', async () => (await root.store.driven([batch.id])).has(batch.id));
-  await steer(
-    trialbedOver(root, async () => {}),
-    batch.id,
-  );
   let last: TrialSummary | null = null;
   for await (const event of handle.events()) if (event.type === 'trial') last = event;
   await handle.result();
