@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { BatchHandle } from '../../src/client/api.ts';
 import { Control } from '../../src/client/control.ts';
+import { Pollers } from '../../src/client/pollers.ts';
 import { prepareBatch } from '../../src/client/run.ts';
 import { startBatch } from '../../src/client/start-batch.ts';
 import { runSharedWorker } from '../../src/worker/shared-worker.ts';
@@ -46,7 +47,11 @@ it('two batches share a worker: the large one, which came first and has every sl
   expect((await root.store.batch(large.id))?.state).toBe('running');
   // A worker that serves a batch works on it, whoever follows it.
   expect(await root.store.driven([large.id])).toContain(large.id);
-  const control = new Control(root, { taskQueueOf: (id) => batchQueue(root.config.taskQueue, id), worker: () => never });
+  const control = new Control(root, {
+    taskQueueOf: (id) => batchQueue(root.config.taskQueue, id),
+    pollers: new Pollers(root.temporal, root.config.taskQueue),
+    worker: () => never,
+  });
   expect(await control.cancel(large.id)).toMatchObject({ what: 'batch', state: 'cancelled' });
   stop.abort();
   await working;
