@@ -6,7 +6,7 @@ set -euo pipefail
 
 folder=$1
 root=$(dirname "$0")/..
-requirements=$(cat "$root/examples/agents/requirements.txt" "$root/test/fixtures/agents/requirements.txt")
+requirements=$(cat "$root/examples/agents/requirements.txt" "$root/test/fixtures/agents/requirements.txt" "$root/test/requirements.txt")
 
 if [ -f "$folder/requirements.txt" ] && [ "$requirements" = "$(cat "$folder/requirements.txt")" ]; then
   exit 0

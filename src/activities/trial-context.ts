@@ -28,10 +28,10 @@ const KEPT = 500;
 
 /** Loads trial contexts and keeps the newest ones, since every step of a trial asks for its own. */
 export class TrialContexts {
-  private readonly services: Pick<ActivityServices, 'store' | 'loadEnvironment'>;
+  private readonly services: Pick<ActivityServices, 'store' | 'content'>;
   private readonly kept = new Map<string, Promise<TrialContext>>();
 
-  constructor(services: Pick<ActivityServices, 'store' | 'loadEnvironment'>) {
+  constructor(services: Pick<ActivityServices, 'store' | 'content'>) {
     this.services = services;
   }
 
@@ -49,13 +49,13 @@ export class TrialContexts {
   }
 
   private async load(id: string): Promise<TrialContext> {
-    const { store, loadEnvironment } = this.services;
+    const { store, content } = this.services;
     const trial = await store.trial(id);
     const batch = trial && (await store.batch(trial.batch));
     const kase = trial && (await store.caseDocument(trial.caseHash));
     const agent = trial && (await store.agentDocument(trial.agentHash));
     if (!trial || !batch || !kase || !agent) throw ApplicationFailure.nonRetryable(`trial ${id} is not in the store`, 'TrialMissing');
-    const environment = await loadEnvironment({ file: batch.environment.file, options: batch.environment.options });
+    const environment = await content.environment(batch.environment);
     if (environment.generation !== batch.environment.generation) {
       throw ApplicationFailure.nonRetryable(
         `environment ${batch.environment.name} has changed since the batch was made (${batch.environment.generation.slice(0, 12)} then, ${environment.generation.slice(0, 12)} now); run the suite again for a new batch`,
@@ -66,7 +66,7 @@ export class TrialContexts {
     if (trial.scheduleHash !== null && !schedule)
       throw ApplicationFailure.nonRetryable(`the fault schedule of trial ${id} is not in the store`, 'TrialMissing');
     const rules = schedule ? drawRules(schedule.schedule, { seed: batch.seed, caseId: trial.caseId, repetition: trial.repetition }) : [];
-    const { spec } = agent;
+    const spec = content.agent(trial.agentHash, agent.spec);
     const offered = offeredBy(environment, kase.kase);
     const met = spec.kind === 'team' ? withHandOver(offered, spec.tool, spec.members) : offered;
     return { trial, batch, kase: kase.kase, agent: spec, environment: met, pack: environment, rules };

@@ -20,6 +20,8 @@ import type { FileProblem } from '../suite/suite.ts';
 
 /** What to run. Everything but `suite` has a default. */
 export interface RunRequest {
+  /** Workers of this deployment run the trials, and none is started. Default: `TRIALBED_DEPLOYMENT`, else a worker of the batch's own. */
+  readonly deployment?: string;
   /** A built-in suite's name, or the path of a suite's folder or `suite.yaml`. */
   readonly suite: string;
   /** Names of agents of the suite, `reference`, `do-nothing`, or paths of agent files. Default: the suite's. */

@@ -22,7 +22,10 @@ export class BatchWorkers {
   /** The worker of a batch, started unless it runs. It serves no metrics: there may be several on a machine, and they end with their batch. @throws {WorkerEndedError} when it cannot start. */
   async start(batch: Pick<BatchRow, 'id'>): Promise<BatchWorker> {
     const taskQueue = batchQueue(this.config.taskQueue, batch.id);
-    const entry = this.running.get(batch.id) ?? { process: startWorkerProcess({ ...this.config, metrics: null, taskQueue }, { restart: true }), users: 0 };
+    const entry = this.running.get(batch.id) ?? {
+      process: startWorkerProcess({ ...this.config, metrics: null, deployment: null, taskQueue }, { restart: true }),
+      users: 0,
+    };
     this.running.set(batch.id, entry);
     entry.users++;
     const leave = async () => {

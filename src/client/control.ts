@@ -40,7 +40,7 @@ export type CancelReceipt = ({ readonly what: 'batch' } & ControlReceipt) | { re
 
 /** What steering needs beside the root. */
 export interface Steering {
-  readonly taskQueueOf: (batch: string) => string;
+  readonly taskQueueOf: (batch: BatchRow) => string;
   readonly pollers: Pollers;
   /** A worker for a batch that nobody runs; it ends when it is disposed. */
   readonly worker: (batch: BatchRow) => Promise<AsyncDisposable>;
@@ -74,7 +74,7 @@ export class Control {
     if (batch.state === 'running') return this.receipt(id, await this.tell(batch, (handle) => handle.executeUpdate(resumeUpdate)));
     await store.reopenBatch(id, { concurrency: batch.options.concurrency, maxCost: batch.maxCost });
     await store.setControl(id, { hold: null });
-    await startWorkflow({ temporal, batch, taskQueue: this.steering.taskQueueOf(id) });
+    await startWorkflow({ temporal, batch, taskQueue: this.steering.taskQueueOf(batch) });
     return this.receipt(id, null);
   }
 
@@ -86,7 +86,7 @@ export class Control {
     const driven = (await store.driven([batch.id])).has(batch.id);
     await using _worker = driven ? null : await this.steering.worker(batch);
     if (trial) return { what: 'trial', batch: batch.id, summary: await cancelTrial(this.root, trial) };
-    const options = { temporal, batch, taskQueue: this.steering.taskQueueOf(id) };
+    const options = { temporal, batch, taskQueue: this.steering.taskQueueOf(batch) };
     const status = await this.tell(batch, () => temporal.workflow.executeUpdateWithStart(cancelUpdate, { startWorkflowOperation: orStart(options) }));
     const deadline = Date.now() + ENDS_MS;
     while (Date.now() < deadline && (await store.standing(id))?.state !== 'cancelled') await pause(POLL_MS);
@@ -158,7 +158,7 @@ export class Control {
       hold,
       concurrency: options.concurrency,
       inFlight: status?.inFlight ?? null,
-      served: driven.has(id) || (await this.steering.pollers.serve(id)) === true,
+      served: driven.has(id) || (await this.steering.pollers.serve({ id, options })) === true,
     };
   }
 }

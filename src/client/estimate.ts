@@ -22,9 +22,12 @@ export interface RunEstimate extends Estimate {
 }
 
 /** Estimates what a request would take. Starts no trial, makes no batch and no world. */
-export async function estimate({ store, loadEnvironment }: Pick<Root, 'store' | 'loadEnvironment'>, request: RunRequest): Promise<RunEstimate> {
+export async function estimate(
+  { store, config, loadEnvironment }: Pick<Root, 'store' | 'config' | 'loadEnvironment'>,
+  request: RunRequest,
+): Promise<RunEstimate> {
   const read = await readSuite(suiteRequestOf(request), { loadEnvironment });
-  const { suite, agents, trials, plan, maxCost } = await planRun({ store }, read, request);
+  const { suite, agents, trials, plan, maxCost } = await planRun({ store, config }, read, request);
   const unfinished = await store.unfinishedBatch(plan.manifestHash);
   const rows = unfinished === null ? [] : await store.trials(unfinished.id);
   const done = new Set(rows.filter(({ summary }) => isDone(summary)).map((row) => keyOf(row.caseId, row.schedule, row.agentName, row.repetition)));

@@ -6,10 +6,11 @@ import { acquireServices } from '../infra/services.ts';
 import { readConfig, readSettings } from '../worker/config.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import type { BatchRow, LateRequest } from '../store/store.ts';
+import { queueOf } from '../workflows/messages.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, type FollowedBatch, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { decide } from './approvals.ts';
-import { BatchWorkers } from './batch-workers.ts';
+import { type BatchWorker, BatchWorkers } from './batch-workers.ts';
 import { Control } from './control.ts';
 import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
@@ -19,13 +20,12 @@ import { Pollers, watchedPollers } from './pollers.ts';
 import { requeue, type RequeueReceipt } from './requeue.ts';
 import { underWay } from './under-way.ts';
 import { wakeBatch } from './wake-batch.ts';
-import { differenceOf } from '../worker/shared-worker.ts';
+import { Content } from '../worker/content.ts';
 import { regrade } from './regrade.ts';
 import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
 import { type Settings, sourcesOf } from './settings.ts';
 import { type PreparedBatch, startBatch } from './start-batch.ts';
-import { batchQueue } from '../workflows/messages.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
@@ -63,8 +63,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const pollers = new Pollers(root.temporal, root.config.taskQueue);
   const control = new Control(root, {
     pollers,
-    taskQueueOf: (id) => batchQueue(root.config.taskQueue, id),
-    worker: (batch) => workers.start(batch),
+    taskQueueOf: (batch) => queueOf(root.config.taskQueue, batch),
+    worker: workersFor,
   });
   const closing = new AbortController();
   /** What still needs the services: validations, and batches with their workers. */
@@ -88,7 +88,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (batch.state === 'finished' || batch.state === 'cancelled') return { ...attach(batch), work: 'over', why: null };
       const [current = batch] = await asTheyAre(store, [batch], pollers);
       if (current.state === 'running') return { ...attach(batch), work: 'others', why: null };
-      const why = await differenceOf(root, batch).catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+      const why = await new Content(root.loadEnvironment)
+        .differenceFrom(batch, store)
+        .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
       if (why !== null) return { ...attach(batch), work: 'nobody', why };
       const handle = await untilClosed(launchOnWorker({ batch, resumed: true, maxCost: batch.maxCost }));
       const leave = () => void untilClosed(handle.interrupt().catch(() => {}));
@@ -160,7 +162,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   /** Follows a batch of whoever runs it, until it has ended or the client is closed. */
   function attach(batch: BatchRow): FollowedBatch {
     const worlds = async () => ({ leased: await root.worlds.leased(`${batch.id}-`) });
-    const followed = follow({ store, temporal: root.temporal, batch, resumed: false, worlds, served: watchedPollers(pollers, batch.id) });
+    const followed = follow({ store, temporal: root.temporal, batch, resumed: false, worlds, served: watchedPollers(pollers, batch) });
     const leave = () => followed.leave();
     closing.signal.addEventListener('abort', leave, { once: true });
     void untilClosed(
@@ -204,7 +206,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
 
   async function launchOnWorker({ batch, resumed, maxCost }: PreparedBatch): Promise<BatchHandle> {
     closing.signal.throwIfAborted();
-    const worker = await workers.start(batch).catch(async (error: unknown) => {
+    const worker = await workersFor(batch).catch(async (error: unknown) => {
       await store.setBatchState(batch.id, 'interrupted').catch(() => {});
       throw error;
     });
@@ -221,6 +223,15 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       });
     void untilClosed(ended);
     return handle;
+  }
+
+  /** Those of a deployment are somebody else's to start and to end. */
+  async function workersFor(batch: BatchRow): Promise<BatchWorker> {
+    const { deployment } = batch.options;
+    if (!deployment) return workers.start(batch);
+    say(`the trials are run by the workers of deployment ${deployment.name} that have content ${deployment.content}`);
+    const taskQueue = queueOf(root.config.taskQueue, batch);
+    return { taskQueue, broken: new Promise<never>(() => {}), [Symbol.asyncDispose]: async () => {} };
   }
 
   async function validateOnWorkers(suite: string, options: Parameters<Trialbed['validate']>[1]): Promise<ValidationReport> {

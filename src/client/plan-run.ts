@@ -1,6 +1,7 @@
 import type { Money } from '../domain/model.ts';
 import type { BatchOptions, BatchPlan } from '../store/store.ts';
 import type { LoadedAgent, LoadedSchedule, Suite } from '../suite/suite.ts';
+import { contentOf } from '../worker/content.ts';
 import type { Root } from '../worker/root.ts';
 import type { RunRequest } from './api.ts';
 import { requireAccess, requirePrices } from './agent-access.ts';
@@ -25,8 +26,16 @@ export interface PlannedRun {
 }
 
 /** Chooses the trials of a request and makes the manifest of their batch. Stores nothing. @throws {NothingToRunError} @throws {AgentAccessError} */
-export async function planRun({ store }: Pick<Root, 'store'>, { suite, environment, agents }: ReadSuite, request: RunRequest): Promise<PlannedRun> {
-  const options = optionsOf(request, suite.defaults);
+export async function planRun(
+  { store, config }: Pick<Root, 'store' | 'config'>,
+  { suite, environment, agents }: ReadSuite,
+  request: RunRequest,
+): Promise<PlannedRun> {
+  const deployment = request.deployment ?? config.deployment;
+  const options = {
+    ...optionsOf(request, suite.defaults),
+    ...(deployment !== null && { deployment: { name: deployment, content: contentOf(environment.generation, agents) } }),
+  };
   requireAccess(agents, options.isolation);
   const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
   requirePrices(agents, maxCost);

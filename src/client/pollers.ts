@@ -1,12 +1,15 @@
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { workerPlace } from '../worker/identity.ts';
-import { batchQueue } from '../workflows/messages.ts';
+import { queueOf } from '../workflows/messages.ts';
 
 /** Asked no more often than this of one batch that is watched. */
 const REMEMBER_MS = 5_000;
 /** A worker asks again at least this often, also where there is nothing to do. */
 const LONGEST_POLL_MS = 70_000;
+
+/** What tells the task queue of a batch. */
+type PolledBatch = Parameters<typeof queueOf>[1];
 
 /** Tells which batches are served, as Temporal knows it. */
 export class Pollers {
@@ -20,11 +23,11 @@ export class Pollers {
   }
 
   /** Whether any worker takes trials of a batch; null: Temporal cannot be asked. `lasting`: one that does not end with the command that started it. */
-  async serve(batch: string, { lasting = false }: { readonly lasting?: boolean } = {}): Promise<boolean | null> {
+  async serve(batch: PolledBatch, { lasting = false }: { readonly lasting?: boolean } = {}): Promise<boolean | null> {
     try {
       const { pollers } = await this.#temporal.workflowService.describeTaskQueue({
         namespace: this.#temporal.options.namespace,
-        taskQueue: { name: batchQueue(this.#taskQueue, batch) },
+        taskQueue: { name: queueOf(this.#taskQueue, batch) },
         taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
       });
       return (pollers ?? []).some(({ lastAccessTime, identity }) => {
@@ -40,7 +43,7 @@ export class Pollers {
 }
 
 /** Whether a batch is served, for whoever asks each second. */
-export function watchedPollers(pollers: Pollers, batch: string): () => Promise<boolean | null> {
+export function watchedPollers(pollers: Pollers, batch: PolledBatch): () => Promise<boolean | null> {
   let asked: { readonly at: number; readonly answer: Promise<boolean | null> } | null = null;
   return () => {
     const now = performance.now();

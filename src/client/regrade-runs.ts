@@ -1,6 +1,7 @@
 import type { ActivityServices } from '../activities/services.ts';
 import { agreementOf, type AgreementReport } from '../report/agreement.ts';
 import { regradeRuns } from '../recorded/regrade-runs.ts';
+import { Content } from '../worker/content.ts';
 import type { Root } from '../worker/root.ts';
 import type { RegradeRunsRequest } from './api.ts';
 import { readRecordedRuns } from './recorded-runs.ts';
@@ -33,7 +34,7 @@ function servicesOf(root: Root): ActivityServices {
     worlds: root.worlds,
     addresses,
     toolServers: toolServersAt(addresses),
-    loadEnvironment: root.loadEnvironment,
+    content: new Content(root.loadEnvironment),
     log: root.log,
     failpoint: () => undefined,
     now: () => new Date(),

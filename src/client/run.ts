@@ -3,12 +3,14 @@ import type { BatchHandle, RunRequest } from './api.ts';
 import { openSuite } from './open-suite.ts';
 import { planRun } from './plan-run.ts';
 import { suiteRequestOf } from './read-suite.ts';
+import { queueOf } from '../workflows/messages.ts';
 import { type PreparedBatch, startBatch } from './start-batch.ts';
 
 /** Plans a request, resumes the interrupted batch of equal content or makes a new one, and launches it on the root's own task queue. */
 export async function run(root: Root, request: RunRequest, broken: Promise<never>): Promise<BatchHandle> {
   const { batch, resumed, maxCost } = await prepareBatch(root, request);
-  return startBatch(root, batch, resumed, broken, root.config.taskQueue, maxCost);
+  const taskQueue = batch.options.deployment ? queueOf(root.config.taskQueue, batch) : root.config.taskQueue;
+  return startBatch(root, batch, resumed, broken, taskQueue, maxCost);
 }
 
 /** The interrupted batch of a request's content, or a new one, with everything stored that its trials need. Nothing runs yet. */

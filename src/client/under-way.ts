@@ -9,7 +9,8 @@ export async function underWay(store: Pick<Store, 'standing'>, pollers: Pollers,
   const forces = new Map<string, Workforce>();
   for (const { batch } of rows) {
     if (forces.has(batch)) continue;
-    const [standing, worker] = await Promise.all([store.standing(batch), pollers.serve(batch)]);
+    const standing = await store.standing(batch);
+    const worker = standing && (await pollers.serve({ id: batch, options: standing.options }));
     const state = standing?.state ?? 'interrupted';
     forces.set(batch, { state: standing?.hold === 'paused' ? 'paused' : state, launches: state === 'running' && standing?.hold === null, worker });
   }

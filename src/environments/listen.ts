@@ -11,10 +11,10 @@ export interface Listening extends AsyncDisposable {
 /** Milliseconds that requests in progress get when a server closes. */
 const CLOSE_MS = 2_000;
 
-/** Serves an application over HTTP/1.1. `port`: default 0, a free one. @throws when the address cannot be listened on. */
+/** Serves an application over HTTP/1.1. `port`: default 0, a free one. `advertise`: the host in its URL; default the address. @throws when the address cannot be listened on. */
 export async function listen(
   app: Pick<Parameters<typeof createAdaptorServer>[0], 'fetch'>,
-  address: { readonly listen: string; readonly port?: number | undefined },
+  address: { readonly listen: string; readonly port?: number | undefined; readonly advertise?: string | null },
 ): Promise<Listening> {
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -29,8 +29,9 @@ export async function listen(
     });
   });
   const { port, family } = server.address() as AddressInfo;
+  const told = address.advertise ?? (family === 'IPv6' ? `[${address.listen}]` : address.listen);
   return {
-    url: `http://${family === 'IPv6' ? `[${address.listen}]` : address.listen}:${port}`,
+    url: `http://${told}:${port}`,
     async [Symbol.asyncDispose]() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();

@@ -12,6 +12,8 @@ import { type SessionPlace, Tokens, type TokenStore } from './tokens.ts';
 export interface Gateway {
   /** Base URL as agents are told it, without a slash at the end. */
   readonly url: string;
+  /** From now on whoever asks for its health hears that the worker takes no more work. Calls are served as before. */
+  drain(): void;
   /**
    * Opens the door to one attempt's agent, until the session is closed. With `resume` by the token that it got from an earlier worker, where there was one.
    * @throws what the store threw
@@ -46,6 +48,8 @@ export interface GatewayOptions {
   readonly listen: string;
   /** 0: a free one. Default 0. */
   readonly port?: number;
+  /** Host name or address by which agents and other workers reach it, where that is not the one that it listens on. */
+  readonly advertise?: string | null;
   /** Base URL as agents are told it, without a slash at the end, where that is not the address. */
   readonly publicUrl?: string | null;
   readonly store: GatewayStore;
@@ -58,17 +62,30 @@ export interface GatewayOptions {
 export async function startGateway(options: GatewayOptions): Promise<Gateway & AsyncDisposable> {
   const log = options.log.child({ service: 'gateway' });
   const { store } = options;
-  const tokens = new Tokens(store);
   const late = async ({ trial, attempt }: SessionPlace, request: string) => {
     await store.addLateRequest(trial, attempt, lateDetail(request));
   };
-  const server = await listen(
-    gatewayApp({ tokens, late, ...(options.answered && { answered: options.answered }), local: isLoopback(options.listen) && !options.publicUrl }, log),
-    options,
+  let draining = false;
+  // Made when the address is known, which nobody has before.
+  let tokens = new Tokens(store, null);
+  const app = gatewayApp(
+    {
+      tokens: { find: (token) => tokens.find(token) },
+      late,
+      local: isLoopback(options.listen) && !options.publicUrl && !options.advertise,
+      draining: () => draining,
+      ...(options.answered && { answered: options.answered }),
+    },
+    log,
   );
+  const server = await listen(app, options);
+  tokens = new Tokens(store, server.url);
   log.info({ url: server.url }, 'gateway listens');
   return {
     url: options.publicUrl ?? server.url,
+    drain: () => {
+      draining = true;
+    },
     async open(place, session) {
       const opened = new TrialSession(place, {
         ...session,

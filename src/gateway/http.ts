@@ -12,6 +12,7 @@ import { mcpEndpoint } from './mcp.ts';
 import { MAX_MODEL_BODY_BYTES, providerOf, serveModels } from './models/routes.ts';
 import { serveTraces } from './models/traces.ts';
 import { type Refusal, refusalResponse } from './models/wire.ts';
+import { FORWARDED, forward } from './forward.ts';
 import { openApiOf } from './openapi.ts';
 import type { TrialSession } from './session.ts';
 import type { SessionPlace, Tokens } from './tokens.ts';
@@ -26,10 +27,12 @@ export interface GatewayAppOptions {
   /** It listens on loopback and is known by no other name: a page in a browser that says otherwise was led here. */
   readonly local: boolean;
   readonly answered?: (door: string, status: number) => void;
+  /** The worker takes no more work. */
+  readonly draining: () => boolean;
 }
 
-/** The gateway's routes. Every request needs the token of a session. */
-export function gatewayApp({ tokens, late, local, answered }: GatewayAppOptions, log: Logger): Hono<App> {
+/** The gateway's routes. Every request but that for its health needs the token of a session. */
+export function gatewayApp({ tokens, late, local, draining, answered }: GatewayAppOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();
 
   app.use(async (c, next) => {
@@ -42,6 +45,8 @@ export function gatewayApp({ tokens, late, local, answered }: GatewayAppOptions,
     return answer(c, refusal('harness', 'The gateway failed; no call was made.'));
   });
   app.notFound((c) => noCall(c, refusal('not_found', 'There is nothing under this path; /openapi.json describes what there is.')));
+  // For whoever watches the worker: takes work, or takes none any more and is about to end.
+  app.get('/health', (c) => (draining() ? c.json({ state: 'draining' }, 503) : c.json({ state: 'ready' })));
   app.use(
     methodNotAllowed({
       app,
@@ -64,7 +69,10 @@ export function gatewayApp({ tokens, late, local, answered }: GatewayAppOptions,
       log.warn({ request }, 'a request without a valid token was refused');
       return answer(c, refusal('unauthorized', 'The bearer token is missing or not valid.'), { 'www-authenticate': 'Bearer' });
     }
-    if (found.kind === 'away') return answer(c, AWAY);
+    if (found.kind === 'away') {
+      const passed = found.place !== null && c.req.header(FORWARDED) === undefined ? await forward(c.req.raw, found.place) : null;
+      return passed ?? answer(c, AWAY);
+    }
     if (found.kind === 'ended' || found.session.closed) {
       const noted = found.kind === 'ended' ? late(found.place, request) : found.session.noteLate(request);
       const whose = found.kind === 'ended' ? found.place : found.session.place;

@@ -16,6 +16,8 @@ export interface StoredToken extends SessionPlace {
   readonly name: string;
   /** sha256 of the secret, in hex. */
   readonly digest: string;
+  /** Base URL of the gateway that has the session; null: it is told to nobody. */
+  readonly place: string | null;
 }
 
 /** Where tokens outlive the worker that issued them. Its part of the control plane's store. */
@@ -23,6 +25,7 @@ export interface TokenStore {
   putGatewayToken(token: StoredToken): Promise<void>;
   gatewayToken(name: string): Promise<(StoredToken & { readonly ended: boolean }) | null>;
   gatewayTokenOf(place: SessionPlace): Promise<StoredToken | null>;
+  moveGatewayToken(name: string, place: string | null): Promise<void>;
   endGatewayToken(name: string): Promise<void>;
 }
 
@@ -30,7 +33,7 @@ export interface TokenStore {
 export type Found =
   | { readonly kind: 'session'; readonly session: TrialSession }
   | { readonly kind: 'ended'; readonly place: SessionPlace }
-  | { readonly kind: 'away' }
+  | { readonly kind: 'away'; readonly place: string | null }
   | { readonly kind: 'nobody' };
 
 interface Entry {
@@ -41,11 +44,14 @@ interface Entry {
 /** Bearer tokens of sessions: `<name>.<secret>`, both random. Only a digest of the secret is kept, here and in the store. */
 export class Tokens {
   private readonly store: TokenStore;
+  private readonly here: string | null;
   private readonly entries = new Map<string, Entry>();
   private readonly ended: string[] = [];
 
-  constructor(store: TokenStore) {
+  /** `here`: base URL by which other workers reach this gateway. */
+  constructor(store: TokenStore, here: string | null) {
     this.store = store;
+    this.here = here;
   }
 
   /** A new token for a session. @throws what the store threw */
@@ -53,7 +59,7 @@ export class Tokens {
     const name = randomBytes(9).toString('base64url');
     const secret = randomBytes(32).toString('base64url');
     const digest = digestOf(secret);
-    await this.store.putGatewayToken({ ...place, name, digest: digest.toString('hex') });
+    await this.store.putGatewayToken({ ...place, name, digest: digest.toString('hex'), place: this.here });
     this.entries.set(name, { session, digest });
     return { name, token: `${name}.${secret}` };
   }
@@ -61,8 +67,10 @@ export class Tokens {
   /** The token that the agent got from a worker before this one opens the session; its name, or null where there is none. @throws what the store threw */
   async resume(session: TrialSession, place: SessionPlace): Promise<string | null> {
     const stored = await this.store.gatewayTokenOf(place);
-    if (stored) this.entries.set(stored.name, { session, digest: Buffer.from(stored.digest, 'hex') });
-    return stored?.name ?? null;
+    if (!stored) return null;
+    this.entries.set(stored.name, { session, digest: Buffer.from(stored.digest, 'hex') });
+    await this.store.moveGatewayToken(stored.name, this.here);
+    return stored.name;
   }
 
   /** What it opens. Secrets are compared in constant time. @throws what the store threw */
@@ -75,7 +83,8 @@ export class Tokens {
     const stored = await this.store.gatewayToken(name);
     const same = timingSafeEqual(given, stored ? Buffer.from(stored.digest, 'hex') : NOBODY);
     if (!stored || !same) return { kind: 'nobody' };
-    return stored.ended ? { kind: 'ended', place: stored } : { kind: 'away' };
+    if (stored.ended) return { kind: 'ended', place: stored };
+    return { kind: 'away', place: stored.place === this.here ? null : stored.place };
   }
 
   /** The token's session has ended: it opens nothing, and is known for a while. @throws what the store threw */

@@ -5,12 +5,12 @@ import type { AttemptAgent, GatewayCall, GatewayToken, LateRequest, OpenTurn } f
 /** Of one attempt; a flood of them says nothing more. */
 const MAX_LATE = 100;
 
-export async function putGatewayToken(sql: Sql, { name, digest, trial, attempt, agent }: GatewayToken): Promise<void> {
+export async function putGatewayToken(sql: Sql, { name, digest, trial, attempt, agent, place }: GatewayToken): Promise<void> {
   await ofAttempt(trial, attempt, () =>
     sql.query(
-      `insert into trialbed.gateway_tokens (name, digest, trial, attempt, agent) values ($1, $2, $3, $4, $5)
-       on conflict (trial, attempt, agent) do update set name = excluded.name, digest = excluded.digest, ended_at = null`,
-      [name, digest, trial, attempt, agent],
+      `insert into trialbed.gateway_tokens (name, digest, trial, attempt, agent, place) values ($1, $2, $3, $4, $5, $6)
+       on conflict (trial, attempt, agent) do update set name = excluded.name, digest = excluded.digest, place = excluded.place, ended_at = null`,
+      [name, digest, trial, attempt, agent, place],
     ),
   );
 }
@@ -18,7 +18,7 @@ export async function putGatewayToken(sql: Sql, { name, digest, trial, attempt, 
 /** It has ended with its agent, with its attempt, or with the attempt after it. */
 export async function findGatewayToken(sql: Sql, name: string): Promise<(GatewayToken & { readonly ended: boolean }) | null> {
   const [row] = await sql.query<GatewayToken & { ended: boolean }>(
-    `select g.name, g.digest, g.trial, g.attempt, g.agent,
+    `select g.name, g.digest, g.trial, g.attempt, g.agent, g.place,
             g.ended_at is not null or a.ended_at is not null or t.attempt <> g.attempt as ended
      from trialbed.gateway_tokens g join trialbed.attempts a on a.trial = g.trial and a.attempt = g.attempt join trialbed.trials t on t.id = g.trial
      where g.name = $1`,
@@ -29,10 +29,14 @@ export async function findGatewayToken(sql: Sql, name: string): Promise<(Gateway
 
 export async function gatewayTokenOf(sql: Sql, { trial, attempt, agent }: AttemptAgent): Promise<GatewayToken | null> {
   const [row] = await sql.query<GatewayToken>(
-    'select name, digest, trial, attempt, agent from trialbed.gateway_tokens where trial = $1 and attempt = $2 and agent = $3 and ended_at is null',
+    'select name, digest, trial, attempt, agent, place from trialbed.gateway_tokens where trial = $1 and attempt = $2 and agent = $3 and ended_at is null',
     [trial, attempt, agent],
   );
   return row ?? null;
+}
+
+export async function moveGatewayToken(sql: Sql, name: string, place: string | null): Promise<void> {
+  await sql.query('update trialbed.gateway_tokens set place = $2 where name = $1', [name, place]);
 }
 
 export async function endGatewayToken(sql: Sql, name: string, now: Date): Promise<void> {

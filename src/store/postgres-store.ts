@@ -26,6 +26,7 @@ import {
   listGatewayCalls,
   listLateRequests,
   putGatewayCall,
+  moveGatewayToken,
   putGatewayToken,
   setOpenTurn,
 } from './gateway.ts';
@@ -143,6 +144,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
     putGatewayToken: (token) => putGatewayToken(database, token),
     gatewayToken: (name) => findGatewayToken(database, name),
+    moveGatewayToken: (name, place) => moveGatewayToken(database, name, place),
     gatewayTokenOf: (agent) => gatewayTokenOf(database, agent),
     endGatewayToken: (name) => endGatewayToken(database, name, now()),
     putGatewayCall: (trial, attempt, call) => putGatewayCall(database, trial, attempt, call),

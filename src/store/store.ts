@@ -79,6 +79,8 @@ export interface BatchOptions {
   readonly unverified?: 'count' | 'refuse';
   /** What records of conversations with models do with mail addresses. Absent: they are kept. */
   readonly addresses?: 'keep' | 'mask';
+  /** Its trials are run by the workers of this deployment; `content` names the files that they need. Absent: by workers of its own queue. */
+  readonly deployment?: { readonly name: string; readonly content: string };
 }
 
 export type BatchState = 'running' | 'interrupted' | 'finished' | 'cancelled';
@@ -152,6 +154,8 @@ export interface GatewayToken extends AttemptAgent {
   readonly name: string;
   /** sha256 of the secret, in hex. */
   readonly digest: string;
+  /** Base URL of the gateway that has the session, for the gateways of other workers. */
+  readonly place: string | null;
 }
 
 /** A call to which its client gave a name. */
@@ -303,6 +307,8 @@ export interface Store extends AsyncDisposable {
   gatewayToken(name: string): Promise<(GatewayToken & { readonly ended: boolean }) | null>;
   /** The agent's token, unless it has ended. */
   gatewayTokenOf(agent: AttemptAgent): Promise<GatewayToken | null>;
+  /** Another gateway has its session. */
+  moveGatewayToken(name: string, place: string | null): Promise<void>;
   endGatewayToken(name: string): Promise<void>;
   /** The first operation of a name stands. */
   putGatewayCall(trial: string, attempt: number, call: GatewayCall): Promise<void>;

@@ -69,8 +69,14 @@ export interface Config {
   readonly worldHosts: readonly WorldHostConfig[];
   readonly temporal: TemporalEndpoint;
   readonly taskQueue: string;
+  /** Name of the deployment whose workers run trials, and to which a worker belongs; null: a batch has workers of its own. */
+  readonly deployment: string | null;
   /** Address on which the inbox, the ticket service and the gateway of this worker listen. Default 127.0.0.1. */
   readonly listen: string;
+  /** Host name or address by which agents and other workers reach these; null: `listen`. */
+  readonly advertise: string | null;
+  /** Ports of the inbox and the ticket service. Default 0: free ones. */
+  readonly ports: { readonly inbox: number; readonly tickets: number };
   /** The door for agents that are programs of their own. */
   readonly gateway: {
     /** Default 0: a free one. With a port of its own, a client outside finds the next worker where it found the one before. */
@@ -136,7 +142,10 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
     worldHosts: withBudgets(endpoints.worldHosts, vars.TRIALBED_WORLD_CONNECTIONS.by),
     temporal: endpoints.temporal,
     taskQueue: vars.TRIALBED_TASK_QUEUE,
+    deployment: vars.TRIALBED_DEPLOYMENT ?? null,
     listen: vars.TRIALBED_LISTEN,
+    advertise: vars.TRIALBED_ADVERTISE ?? null,
+    ports: { inbox: vars.TRIALBED_INBOX_PORT, tickets: vars.TRIALBED_TICKETS_PORT },
     gateway: { port: vars.TRIALBED_GATEWAY_PORT, url: vars.TRIALBED_GATEWAY_URL ?? null },
     metrics: vars.TRIALBED_METRICS ?? null,
     traces: tracesOf(vars),
@@ -199,6 +208,7 @@ function homeFolder(fromEnvironment: string, place: Place): string {
 }
 
 const postgresUrl = z.string().regex(POSTGRES_URL, 'a URL such as postgres://user:password@host:5432/database');
+const port = z.coerce.number('a port').int('a port').min(0, 'a port').max(65_535, 'a port').default(0);
 const count = (least: number, fallback: number) => z.coerce.number('a whole number').int('a whole number').min(least).default(fallback);
 
 const variables = z.object({
@@ -208,9 +218,19 @@ const variables = z.object({
   TRIALBED_WORLDS_URL: z.string().transform(worldServers).optional(),
   TRIALBED_POSTGRES: z.enum(['auto', 'external', 'container', 'embedded'], 'one of auto, external, container, embedded').default('auto'),
   TRIALBED_POSTGRES_IMAGE: z.string().default('postgres:18'),
+  TRIALBED_DEPLOYMENT: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,62}$/, 'lower-case letters, digits and dashes')
+    .optional(),
   TRIALBED_TASK_QUEUE: z.string().default('trialbed'),
   TRIALBED_LISTEN: z.string().default('127.0.0.1'),
-  TRIALBED_GATEWAY_PORT: z.coerce.number('a port').int('a port').min(0, 'a port').max(65_535, 'a port').default(0),
+  TRIALBED_ADVERTISE: z
+    .string()
+    .regex(/^([\w.-]+|\[[\da-f:]+\])$/i, 'a host name or address')
+    .optional(),
+  TRIALBED_INBOX_PORT: port,
+  TRIALBED_TICKETS_PORT: port,
+  TRIALBED_GATEWAY_PORT: port,
   TRIALBED_GATEWAY_URL: z
     .url({ protocol: /^https?$/, error: 'a URL such as https://gateway.example:8443' })
     .transform((url) => url.replace(/\/+$/, ''))

@@ -11,6 +11,8 @@ import { conversationQueue, modelQueue } from '../workflows/messages.ts';
 import { ToolServers } from '../tool-server/servers.ts';
 import { loadBundle } from './bundle.ts';
 import { readVariables } from './config.ts';
+import { Content } from './content.ts';
+import type { DeploymentVersion } from './version.ts';
 import { createFailpoints } from './failpoints.ts';
 import type { SlotParty } from './fair-slots.ts';
 import { workerIdentity } from './identity.ts';
@@ -34,11 +36,16 @@ export interface QueueWorker extends AsyncDisposable {
 /** What trials need of a worker's process: the inbox, the ticket service, the gateway, and a connection. One serves any number of task queues. */
 export interface TrialServices extends AsyncDisposable {
   readonly activities: ActivityServices;
+  /** Tells those who watch this process that it takes no more work. */
+  drain(): void;
   /**
    * `ofACommand`: it ends with the command that started this process. Default false. `party`: whose the queue is, where it shares the process's slots with others; absent: it
-   * has all of them.
+   * has all of them. `version`: takes only trials that begin on it or began on it. Default: none.
    */
-  serve(taskQueue: string, options?: { readonly ofACommand?: boolean; readonly party?: SlotParty }): Promise<QueueWorker>;
+  serve(
+    taskQueue: string,
+    options?: { readonly ofACommand?: boolean; readonly party?: SlotParty; readonly version?: DeploymentVersion | null },
+  ): Promise<QueueWorker>;
 }
 
 /** A worker of ours on the root's own task queue. */
@@ -56,16 +63,17 @@ export async function startTrialWorker(root: Root): Promise<TrialWorker> {
 }
 
 /** Starts what every task queue of this process shares. */
-export async function startTrialServices(root: Root): Promise<TrialServices> {
+export async function startTrialServices(root: Root, content = new Content(root.loadEnvironment)): Promise<TrialServices> {
   const { config, log, store, worlds, temporal } = root;
   await using stack = new AsyncDisposableStack();
-  const inbox = stack.use(await startInbox({ directory: worlds, listen: config.listen, log }));
-  const tickets = stack.use(await startTickets({ directory: worlds, listen: config.listen, log }));
+  const address = { listen: config.listen, advertise: config.advertise };
+  const inbox = stack.use(await startInbox({ directory: worlds, ...address, port: config.ports.inbox, log }));
+  const tickets = stack.use(await startTickets({ directory: worlds, ...address, port: config.ports.tickets, log }));
   installSdkRuntime(log, config.metrics);
   const meters = createMeters(Runtime.instance().metricMeter);
   if (config.metrics !== null) stack.use(watchGauges(meters.gauges, root));
   const gateway = stack.use(
-    await startGateway({ answered: meters.gatewayAnswered, listen: config.listen, port: config.gateway.port, publicUrl: config.gateway.url, store, log }),
+    await startGateway({ answered: meters.gatewayAnswered, ...address, port: config.gateway.port, publicUrl: config.gateway.url, store, log }),
   );
   const traces = stack.use(await startTraces(config.traces, log));
   const connection = await connectWorker(config.temporal);
@@ -78,7 +86,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     worlds,
     addresses,
     toolServers,
-    loadEnvironment: root.loadEnvironment,
+    content,
     log,
     failpoint,
     now: () => new Date(),
@@ -92,7 +100,7 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
     models,
     traced: traces.takes,
   });
-  const common = {
+  const each = {
     connection,
     namespace: config.temporal.namespace,
     shutdownGraceTime: '5 seconds',
@@ -103,8 +111,14 @@ export async function startTrialServices(root: Root): Promise<TrialServices> {
   const owned = stack.move();
   return {
     activities: services,
-    async serve(taskQueue, { ofACommand = false, party } = {}) {
+    drain: () => gateway.drain(),
+    async serve(taskQueue, { ofACommand = false, party, version = null } = {}) {
       const identity = workerIdentity(ofACommand);
+      // A trial ends on the code on which it began, whatever is deployed meanwhile.
+      const common = {
+        ...each,
+        ...(version && { workerDeploymentOptions: { useWorkerVersioning: true, version, defaultVersioningBehavior: 'PINNED' } as const }),
+      };
       const trials = await Worker.create({
         ...common,
         identity,

@@ -1,6 +1,6 @@
-import { condition, continueAsNew, getExternalWorkflowHandle, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, getExternalWorkflowHandle, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
 import { batchWorkflowId, cancelWindowSignal, shareSignal, trialsEndedSignal, windowEndedSignal, type WindowInput } from './batch-messages.ts';
-import { Window } from './window.ts';
+import { ON_CURRENT_VERSION, Window } from './window.ts';
 
 /** A further window of a large batch: takes trials from the same manifest, as many as its batch lets it, and ends when it has none in flight and may launch no more. */
 export async function batchWindow(input: WindowInput): Promise<void> {
@@ -25,7 +25,7 @@ export async function batchWindow(input: WindowInput): Promise<void> {
     else if (window.mustLook) await window.look();
     else await condition(() => mustCancel || window.mayLaunch || window.mustLook || isOver() || window.mustContinue);
     if (window.mustContinue && !mustCancel && !isOver())
-      await continueAsNew<typeof batchWindow>({
+      await makeContinueAsNewFunc<typeof batchWindow>(ON_CURRENT_VERSION)({
         ...input,
         share: window.share,
         carried: { inFlight: [...window.inFlight], exhausted: window.exhausted },

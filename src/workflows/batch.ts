@@ -3,7 +3,7 @@ import {
   ApplicationFailure,
   CancellationScope,
   condition,
-  continueAsNew,
+  makeContinueAsNewFunc,
   getExternalWorkflowHandle,
   log,
   ParentClosePolicy,
@@ -31,7 +31,7 @@ import {
   windowEndedSignal,
   windowId,
 } from './batch-messages.ts';
-import { steps, Window } from './window.ts';
+import { ON_CURRENT_VERSION, steps, Window } from './window.ts';
 
 /**
  * One batch: keeps as many of its trials in flight as it may, until the manifest in the store has none left. Beyond a window's size it has further windows, each a workflow of
@@ -230,7 +230,7 @@ class BatchRun {
     const { window, hold, concurrency, nextWindow } = this;
     const windows = [...this.windows].map(([number, share]) => ({ number, share }));
     const carried = { inFlight: [...window.inFlight], hold, exhausted: window.exhausted, windows, nextWindow };
-    await continueAsNew<typeof batch>({ ...this.input, concurrency, carried });
+    await makeContinueAsNewFunc<typeof batch>(ON_CURRENT_VERSION)({ ...this.input, concurrency, carried });
   }
 
   /** What the Temporal UI shows. */

@@ -91,6 +91,15 @@ export function batchQueue(taskQueue: string, batch: string): string {
   return `${taskQueue}-${batch}`;
 }
 
+/** Task queue of a batch: its own, or that of the workers of a deployment for its content. */
+export function queueOf(
+  taskQueue: string,
+  batch: { readonly id: string; readonly options: { readonly deployment?: { readonly name: string; readonly content: string } } },
+): string {
+  const { deployment } = batch.options;
+  return deployment ? `${taskQueue}-${deployment.name}-${deployment.content}` : batchQueue(taskQueue, batch.id);
+}
+
 /**
  * Task queue of conversations with agents that have code of their own. Beside that of everything else: a conversation holds its slot while it waits for its own calls, so those
  * must not have to wait for a slot of the same kind.

@@ -11,6 +11,9 @@ export const steps = proxyLocalActivities<BatchActivities>({
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
+/** A trial ends where it began; a batch goes on, with its next run, on the version that is current by then. */
+export const ON_CURRENT_VERSION = { initialVersioningBehavior: 'AUTO_UPGRADE' } as const;
+
 /**
  * A sliding window over a batch's manifest: which of its trials are in flight. A step of it (a page of starts, a look for lost ones) is one local activity and so one event;
  * ends that were reported while it was under way are taken together.
@@ -64,7 +67,9 @@ export class Window {
   }
 
   get mustContinue(): boolean {
-    return workflowInfo().continueAsNewSuggested || this.ends >= this.settings.endsPerRun;
+    const { continueAsNewSuggested, targetWorkerDeploymentVersionChanged: deployed } = workflowInfo();
+    // Once a run at most for a deploy: a version that has no worker yet is no reason to go round in circles.
+    return continueAsNewSuggested || this.ends >= this.settings.endsPerRun || (deployed && this.ends > 0);
   }
 
   /** One step of launching. */

@@ -7,6 +7,7 @@ import { describe, expect, inject, it } from 'vitest';
 import type { BatchHandle, RunRequest } from '../../src/client/api.ts';
 import { decide } from '../../src/client/approvals.ts';
 import { run } from '../../src/client/run.ts';
+import { startGateway } from '../../src/gateway/gateway.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../src/client/worker-process.ts';
 import type { Json, JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
@@ -37,12 +38,20 @@ interface Elsewhere extends AsyncDisposable {
   end(): Promise<{ readonly trial: TrialSummary | undefined; readonly record: TrialRecord | null }>;
 }
 
-async function elsewhere(name: string, calls: readonly Call[], kase: JsonObject = {}, request: Partial<RunRequest> = {}): Promise<Elsewhere> {
+async function elsewhere(
+  name: string,
+  calls: readonly Call[],
+  kase: JsonObject = {},
+  request: Partial<RunRequest> = {},
+  places: { readonly own?: true } = {},
+): Promise<Elsewhere> {
   await using stack = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'trialbed-chaos-'));
   stack.defer(() => rm(home, { recursive: true, force: true }));
-  const gateway = { port: await freePort(), url: null };
-  const { config, root } = stack.use(await startTestbed(inject('services'), { worker: false, config: { home, gateway } }));
+  const listening = places.own ? { port: 0, url: `http://127.0.0.1:${await freePort()}` } : { port: await freePort(), url: null };
+  const { config, root } = stack.use(await startTestbed(inject('services'), { worker: false, config: { home, gateway: listening } }));
+  // Of a worker that has nothing to do with the trial: a balancer may lead to any.
+  if (listening.url) stack.use(await startGateway({ listen: '127.0.0.1', port: Number(new URL(listening.url).port), store: root.store, log: root.log }));
 
   const heard: Json[] = [];
   let lost = 0;
@@ -136,5 +145,36 @@ describe.concurrent('kill -9 of the worker: an agent elsewhere hears the result 
     expect(heard).toMatchObject([{ operation: 'op-1', state: 'committed' }]);
     expect(record?.operations).toMatchObject([{ told: 'committed', approval: { end: { outcome: 'approved', by: 'petra' } } }]);
     expect(bodies(record)).toEqual(['approved']);
+  });
+});
+
+describe('SIGTERM to the worker: it ends what is short, and an agent elsewhere goes on with the next one', () => {
+  it('whose address it never learns: any gateway passes its calls on', { timeout: 120_000 }, async () => {
+    const calls: Call[] = [
+      ['add_note', { body: 'before' }],
+      // Longer than the worker has to end what is short.
+      ['wait', { ms: 6_000 }],
+      ['add_note', { body: 'after' }],
+    ];
+    await using trialled = await elsewhere('handed-over', calls, {}, {}, { own: true });
+    const { root, heard, doomed } = trialled;
+    const { url } = root.config.gateway;
+    await until('the first call was heard', async () => heard.length === 1);
+    expect(await (await fetch(`${url}/health`)).json()).toEqual({ state: 'ready' });
+    await acting(root, 1);
+    process.kill(doomed.pid, 'SIGTERM');
+    await using _survivor = await startTrialWorker(root);
+    await expect(doomed.broken).rejects.toThrow('ended with status 0');
+    const { trial, record } = await trialled.end();
+    expect(trial).toMatchObject({ ending: 'completed', attempt: 1, calls: 3 });
+    expect(heard).toMatchObject([1, 2, 3].map((n) => ({ operation: `op-${n}`, state: 'committed' })));
+    expect(trialled.lost()).toBeGreaterThan(0);
+    expect(trialled.starts()).toBe(1);
+    expect(record?.operations.map(({ id, tool, known }) => `${id} ${tool} ${known}`)).toEqual([
+      'op-1 add_note committed',
+      'op-2 wait committed',
+      'op-3 add_note committed',
+    ]);
+    expect(bodies(record)).toEqual(['before', 'after']);
   });
 });

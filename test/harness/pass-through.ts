@@ -42,6 +42,7 @@ export class PassThroughBed implements AsyncDisposable {
       putGatewayToken: nothing,
       gatewayToken: async () => null,
       gatewayTokenOf: async () => null,
+      moveGatewayToken: async () => {},
       endGatewayToken: nothing,
       addLateRequest: nothing,
     };

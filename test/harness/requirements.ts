@@ -60,7 +60,9 @@ export const PYTHON_PATH = [process.env.TRIALBED_TEST_PYTHON && join(process.env
   .join(delimiter);
 
 async function python(): Promise<Requirement> {
-  const found = await promisify(execFile)('python3', ['-c', 'import anthropic, openai, requests; from mcp import Client'], { env: { PATH: PYTHON_PATH } }).then(
+  const found = await promisify(execFile)('python3', ['-c', 'import anthropic, kubernetes_validate, openai, requests; from mcp import Client'], {
+    env: { PATH: PYTHON_PATH },
+  }).then(
     () => true,
     () => false,
   );
@@ -69,6 +71,6 @@ async function python(): Promise<Requirement> {
     : {
         met: false,
         reason:
-          'python3 lacks the packages anthropic, mcp, openai or requests; run scripts/python-packages.sh FOLDER and name the folder in TRIALBED_TEST_PYTHON',
+          'python3 lacks the packages anthropic, kubernetes-validate, mcp, openai or requests; run scripts/python-packages.sh FOLDER and name the folder in TRIALBED_TEST_PYTHON',
       };
 }

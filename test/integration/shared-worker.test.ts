@@ -5,7 +5,7 @@ import { Pollers } from '../../src/client/pollers.ts';
 import { prepareBatch } from '../../src/client/run.ts';
 import { startBatch } from '../../src/client/start-batch.ts';
 import { runSharedWorker } from '../../src/worker/shared-worker.ts';
-import { batchQueue } from '../../src/workflows/messages.ts';
+import { queueOf } from '../../src/workflows/messages.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { type Blobs, blobs } from './core-trials.ts';
 
@@ -29,7 +29,7 @@ async function begin(trials: number, concurrency: number): Promise<BatchHandle> 
   const { root } = testbed;
   const suite = await suites.write({ kind: 'script', steps: Array.from({ length: 3 }, () => ({ call: 'wait', with: { ms: 60 } })), answer: 'Done.' });
   const { batch } = await prepareBatch(root, { ...suite, trials, concurrency, keep: 'never' });
-  return startBatch(root, batch, false, never, batchQueue(root.config.taskQueue, batch.id));
+  return startBatch(root, batch, false, never, queueOf(root.config.taskQueue, batch));
 }
 
 it('two batches share a worker: the large one, which came first and has every slot, leaves the small one its part', { timeout: 120_000 }, async () => {
@@ -48,7 +48,7 @@ it('two batches share a worker: the large one, which came first and has every sl
   // A worker that serves a batch works on it, whoever follows it.
   expect(await root.store.driven([large.id])).toContain(large.id);
   const control = new Control(root, {
-    taskQueueOf: (id) => batchQueue(root.config.taskQueue, id),
+    taskQueueOf: (batch) => queueOf(root.config.taskQueue, batch),
     pollers: new Pollers(root.temporal, root.config.taskQueue),
     worker: () => never,
   });

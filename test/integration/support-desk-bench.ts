@@ -52,7 +52,7 @@ export async function openBench(postgresUrl: string): Promise<Bench> {
     worlds,
     addresses: { smtp: inbox, tickets: tickets.url },
     toolServers: toolServersAt({ smtp: inbox, tickets: tickets.url }),
-    loadEnvironment,
+    content: { environment: async () => environment, agent: (_hash, spec) => spec },
     log,
     failpoint: () => undefined,
     now: () => new Date(),

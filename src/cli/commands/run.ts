@@ -56,6 +56,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
         'refuse',
       ]),
     )
+    .option('--deployment <name>', 'leave the trials to the workers of this deployment, and start none (default: TRIALBED_DEPLOYMENT)')
     .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
@@ -100,6 +101,7 @@ export interface RunFlags extends CommonFlags {
   readonly confirmAbove?: ConfirmAbove;
   readonly yes?: true;
   readonly unverified?: 'count' | 'refuse';
+  readonly deployment?: string;
   readonly report?: string;
   readonly minPass?: number;
   /** False with `--no-gate`. */
@@ -124,6 +126,7 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.priority !== undefined && { priority: flags.priority }),
     ...(flags.maxCost && { maxCost: flags.maxCost }),
     ...(flags.human && { human: true }),
+    ...(flags.deployment !== undefined && { deployment: flags.deployment }),
     ...(flags.unverified && { unverified: flags.unverified }),
     ...(flags.with && { environmentOptions: flags.with }),
   };

@@ -3,6 +3,11 @@ import { EXIT } from '../exit.ts';
 import { type CommonFlags, note, printJson } from '../host.ts';
 import { placeOf } from '../place.ts';
 
+interface WorkerFlags extends CommonFlags {
+  readonly deployment?: string;
+  readonly current?: true;
+}
+
 /** `trialbed worker`. */
 export const addWorker: AddCommand = (program, { host, action }) => {
   const command = program
@@ -11,8 +16,14 @@ export const addWorker: AddCommand = (program, { host, action }) => {
     .description(
       'Run a worker that takes trials of every batch that is not finished and whose content is the same here, until SIGINT or SIGTERM: then it takes no more, ends what is short, and leaves the rest to other workers.',
     )
+    .argument('[suites...]', 'suites on this machine: batches that were made on another find their packs and agents in them, wherever they lie')
+    .option(
+      '--deployment <name>',
+      'belong to this deployment, as the version that its code and suites are: a trial ends on the version on which it began (default: TRIALBED_DEPLOYMENT)',
+    )
+    .option('--current', 'with a deployment: new trials begin on this version from now on')
     .action(
-      action(async (flags: CommonFlags) => {
+      action(async (suites: readonly string[], flags: WorkerFlags) => {
         const { work } = await parts();
         const stop = new AbortController();
         using _signals = host.onSignal((signal) => {
@@ -24,17 +35,25 @@ export const addWorker: AddCommand = (program, { host, action }) => {
           ...placeOf(host, flags),
           env: host.env,
           log: (line) => note(host, line),
+          suites,
+          ...(flags.deployment !== undefined && { deployment: flags.deployment }),
+          ...(flags.current && { current: true }),
           signal: stop.signal,
-          onReady: ({ taskQueue, temporal }) => {
-            note(host, `worker ready on task queues ${taskQueue}-BATCH of ${temporal}`);
-            if (flags.json) printJson(host, { type: 'worker', state: 'ready', taskQueue, temporal, pid: process.pid });
+          onReady: ({ taskQueue, temporal, version, queues }) => {
+            const kind = version ? `version ${version.buildId} of deployment ${version.deploymentName}` : 'unversioned';
+            note(host, `worker ready, ${kind}, on task queues ${taskQueue}-${version ? `${version.deploymentName}-CONTENT` : 'BATCH'} of ${temporal}`);
+            if (flags.json) printJson(host, { type: 'worker', state: 'ready', taskQueue, temporal, version, queues, pid: process.pid });
           },
         });
         if (flags.json) printJson(host, { type: 'worker', state: 'stopped' });
         return EXIT.ok;
       }),
     );
-  common(command, ['worker', 'worker --json'], 'Where the services are is read from the environment; see "trialbed doctor".');
+  common(
+    command,
+    ['worker', 'worker ./my-suite', 'worker --deployment lab --current ./my-suite'],
+    'Where the services are is read from the environment; see "trialbed doctor".',
+  );
 };
 
 /**

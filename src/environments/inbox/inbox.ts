@@ -33,6 +33,8 @@ export interface InboxServerOptions {
   readonly directory: ServiceDirectory;
   /** Address. AUTH is offered without TLS, so this is loopback or a network of one's own. */
   readonly listen: string;
+  /** Host name or address by which clients reach it, where that is not the one that it listens on. */
+  readonly advertise?: string | null;
   /** Default 0: a free one. */
   readonly port?: number;
   readonly log: Logger;
@@ -219,7 +221,7 @@ export async function startInbox(options: InboxServerOptions): Promise<Inbox & A
   log.info({ host: options.listen, port }, 'inbox listens');
 
   return {
-    host: options.listen,
+    host: options.advertise ?? options.listen,
     port,
     async [Symbol.asyncDispose]() {
       const open = [...server.connections];

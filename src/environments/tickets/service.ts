@@ -26,6 +26,8 @@ export interface TicketServiceOptions {
   readonly directory: ServiceDirectory;
   /** Address: loopback, or a network of one's own (there is no TLS). */
   readonly listen: string;
+  /** Host name or address by which clients reach it, where that is not the one that it listens on. */
+  readonly advertise?: string | null;
   /** Default 0: a free one. */
   readonly port?: number;
   readonly log: Logger;
