@@ -101,6 +101,7 @@ describe('commands and variables', () => {
       'test/harness/reporter.ts',
       'src/activities/command-agent/turns.ts',
       'src/activities/model-variables.ts',
+      'src/activities/module-agent/host.ts',
       'src/activities/world-access.ts',
     ];
     const harness = await Promise.all(others.map((file) => readFile(join(ROOT, file), 'utf8')));
