@@ -6,6 +6,7 @@ import type { Actor } from './check-call.ts';
 import type { CallOutcome, WorldAttempt } from './contract.ts';
 import { checkCallUnder } from './fault-edge.ts';
 import type { TrialContext } from './trial-context.ts';
+import { throughOutages } from './through-outages.ts';
 import { ConversationOver } from './user-side.ts';
 
 /**
@@ -48,7 +49,8 @@ export function callCarrier(
   const accepted = async (id: string, tool: string, args: unknown, idempotencyKey: string | null) => {
     const { proposal, call } = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey, ...(actor && { actor }) });
     await ledger.propose(proposal);
-    return trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' });
+    // By its id a repeated request is the same call.
+    return throughOutages(() => trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' }));
   };
 
   return async (tool, args, idempotencyKey, name = null) => {
@@ -61,7 +63,8 @@ export function callCarrier(
       return accepted(id, tool, args, idempotencyKey);
     });
     before = update.catch(() => {});
-    const outcome: CallOutcome = await (await update).result();
+    const carried = await update;
+    const outcome: CallOutcome = await throughOutages(() => carried.result());
     if (outcome.over) throw new ConversationOver(outcome.over);
     const row = outcome.state === 'committed' ? await ledger.read(outcome.operation) : null;
     return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };

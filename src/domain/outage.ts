@@ -14,7 +14,8 @@ export interface Outage {
 export function outageOf(error: unknown): Outage | null {
   let current = error;
   for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth++) {
-    const found = temporalOutage(current) ?? postgresOutage(current) ?? (current instanceof AggregateError ? outageOf(current.errors[0]) : null);
+    const found =
+      worldsOutage(current) ?? temporalOutage(current) ?? postgresOutage(current) ?? (current instanceof AggregateError ? outageOf(current.errors[0]) : null);
     if (found) return found;
     current = current.cause;
   }
@@ -25,6 +26,12 @@ const MAX_CAUSES = 6;
 const MAX_REASON = 300;
 const GRPC_DEADLINE_EXCEEDED = 4;
 const GRPC_UNAVAILABLE = 14;
+
+/** The server of worlds that a step needs: said by name. */
+function worldsOutage(error: Error): Outage | null {
+  const { code, lasting, why } = error as { code?: unknown; lasting?: unknown; why?: unknown };
+  return code === 'world_server_away' && lasting === false ? { service: 'PostgreSQL', reason: said('that holds worlds cannot be reached', String(why)) } : null;
+}
 
 function temporalOutage(error: Error): Outage | null {
   const { code, details } = error as { code?: unknown; details?: unknown };

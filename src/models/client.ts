@@ -24,13 +24,20 @@ export interface TimedReply extends ModelReply {
   readonly latencyMs: number;
 }
 
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly limitMs?: number;
+  readonly waits?: (ms: number) => void;
+}
+
 /** Asks models over HTTP. One for a process: it keeps the rate limits of all routes. */
 export interface ModelClient {
   /**
-   * One try of one call. `limitMs`: time for the reply beside the route's own; when that is over, the error's code is `out_of_time` and its kind `refused`.
+   * One try of one call. `limitMs`: time for the reply beside the route's own; when that is over, the error's code is `out_of_time` and its kind `refused`. `waits` hears for how
+   * many milliseconds its turn is waited for.
    * @throws {ModelError} @throws the signal's reason.
    */
-  ask(route: ModelRoute, request: ModelRequest, options: { readonly signal: AbortSignal; readonly limitMs?: number }): Promise<TimedReply>;
+  ask(route: ModelRoute, request: ModelRequest, options: AskOptions): Promise<TimedReply>;
   /**
    * Runs what asks a model in another way, within the same limits, when its turn has come.
    * @throws {ModelError} where the route's key cannot be had; the signal's reason while it waits; what `work` threw.
@@ -51,17 +58,21 @@ const FORMATS: { readonly [api in ModelRoute['api']]: ModelFormat } = { openai: 
 export function createModelClient({ variable }: ModelClientOptions): ModelClient {
   const limiters = new Map<string, Limiter>();
   return {
-    async ask(route, request, { signal, limitMs = Number.POSITIVE_INFINITY }) {
+    async ask(route, request, { signal, limitMs = Number.POSITIVE_INFINITY, waits }) {
       const key = keyOf(route, variable);
       const limiter = limiterOf(limiters, route);
-      return limiter.run(signal, async () => {
-        try {
-          return await send(route, request, { key, signal, limitMs });
-        } catch (error) {
-          if (error instanceof ModelError && error.retryAfterMs !== null) limiter.hold(error.retryAfterMs);
-          throw error;
-        }
-      });
+      return limiter.run(
+        signal,
+        async () => {
+          try {
+            return await send(route, request, { key, signal, limitMs });
+          } catch (error) {
+            if (error instanceof ModelError && error.retryAfterMs !== null) limiter.hold(error.retryAfterMs);
+            throw error;
+          }
+        },
+        waits,
+      );
     },
     async take(route, signal, work) {
       const key = keyOf(route, variable);

@@ -18,14 +18,17 @@ export class Limiter {
     this.atOnce = atOnce ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Waits for its turn, then runs. @throws the signal's reason while it waits, and what `work` threw. */
-  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  /** Waits for its turn, then runs. `waits` hears how long it will be, where that is known. @throws the signal's reason while it waits, and what `work` threw. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>, waits: (ms: number) => void = () => undefined): Promise<T> {
     await this.slot(signal);
     try {
       const now = performance.now();
       const at = Math.max(now, this.next);
       this.next = at + this.spacingMs;
-      if (at > now) await pause(at - now, undefined, { signal });
+      if (at > now) {
+        waits(at - now);
+        await pause(at - now, undefined, { signal });
+      }
       return await work();
     } finally {
       this.inFlight--;

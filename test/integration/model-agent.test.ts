@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { prepareBatch } from '../../src/client/run.ts';
 import { sweep } from '../../src/client/sweep.ts';
@@ -41,6 +42,17 @@ function agent(provider: Provider, changes: JsonObject = {}, route: JsonObject =
 /** A provider that gives one answer after the other. */
 function inTurn(...answers: readonly ProviderAnswer[]): Promise<Provider> {
   return startProvider((_request, number) => answers[number - 1] ?? { status: 500, text: 'nothing more to say' });
+}
+
+async function waitedForModel(trial: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: testbed.config.store.url });
+  await client.connect();
+  try {
+    const { rows } = await client.query('select 1 from trialbed.trials where id = $1 and model_wait_until is not null', [trial]);
+    return rows.length === 1;
+  } finally {
+    await client.end();
+  }
 }
 
 const note = (body: string) => ['add_note', { body }] as const;
@@ -213,6 +225,8 @@ describe.concurrent('an agent that is a model', () => {
     expect(ENDED(trial)).toEqual({ ending: 'completed', pass: 'pass', attempt: 1 });
     expect(await testbed.root.store.modelCalls(trial.trial, 1)).toMatchObject([{ tries: 4, end: 'replied' }]);
     expect(provider.requests).toHaveLength(4);
+    // For whoever watches meanwhile.
+    expect(await waitedForModel(trial.trial)).toBe(true);
   });
 
   it('a provider that stays in trouble is never the agent’s failure', async () => {

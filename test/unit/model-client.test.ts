@@ -216,3 +216,15 @@ test('what is sent at once is limited, and a call that was given up leaves its t
   expect(await Promise.all(asked)).toEqual(['Hi.', 'Hi.', 'left', 'Hi.', 'Hi.']);
   expect(most).toBe(2);
 });
+
+test('a call that waits for its turn tells for how long', async () => {
+  await using provider = await startProvider(() => says('Hi.'));
+  const route = routeTo(provider.url, { rate: { perMinute: 600, atOnce: null } });
+  const waits: number[] = [];
+  await client.ask(route, HELLO, { signal: SIGNAL, waits: (ms) => waits.push(ms) });
+  expect(waits).toEqual([]);
+  await client.ask(route, HELLO, { signal: SIGNAL, waits: (ms) => waits.push(ms) });
+  expect(waits).toHaveLength(1);
+  expect(waits[0]).toBeGreaterThan(0);
+  expect(waits[0]).toBeLessThanOrEqual(100);
+});

@@ -17,6 +17,16 @@ describe('the outage that an error tells of', () => {
       failure('sorry, too many clients already', '53300'),
       told('PostgreSQL', 'has no free connection (sorry, too many clients already)'),
     ],
+    [
+      'a server of worlds that is waited for',
+      failure('the Postgres server east has not answered', 'world_server_away', { lasting: false, why: 'connect ECONNREFUSED' }),
+      told('PostgreSQL', 'that holds worlds cannot be reached (connect ECONNREFUSED)'),
+    ],
+    [
+      'a server of worlds that was given up',
+      failure('the Postgres server east has not answered', 'world_server_away', { lasting: true, why: 'connect ECONNREFUSED' }),
+      null,
+    ],
     ['a full disk', NO_ROOM, told('PostgreSQL', 'has no room on its disk (could not extend file "base/5/16384": No space left on device)')],
     [
       'a server that is not there',

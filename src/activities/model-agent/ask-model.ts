@@ -21,6 +21,8 @@ export interface CallModelServices {
 }
 
 const HEARTBEAT_MS = 2_000;
+/** Shorter waits for a rate limit are over before anybody reads of them. */
+const TOLD_MS = 1_000;
 
 /** One call of a model, on behalf of an agent or of a simulated user. */
 export interface Asking extends AttemptRef, Pick<ModelCall, 'id' | 'who' | 'agent'> {
@@ -59,7 +61,9 @@ export async function askModel({ models, store, now }: CallModelServices, route:
   const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
   try {
     const limit = limitMs === undefined ? {} : { limitMs };
-    const { text, calls, reported, usage, latencyMs } = await models.ask(route, { messages, tools }, { signal: cancellationSignal(), ...limit });
+    // For whoever watches: a wait that cannot be told is waited all the same.
+    const waits = (ms: number) => void (ms < TOLD_MS || store.setModelWait(trial, attempt, ms).catch(() => undefined));
+    const { text, calls, reported, usage, latencyMs } = await models.ask(route, { messages, tools }, { signal: cancellationSignal(), waits, ...limit });
     const price = priceOf(usage, route.prices);
     const call: ModelCall = { ...about, reported, usage, price, latencyMs, end: 'replied', problem: null, at: now().toISOString() };
     return { kind: 'replied', reply: { role: 'assistant', text, calls }, call };
@@ -67,6 +71,7 @@ export async function askModel({ models, store, now }: CallModelServices, route:
     if (!(error instanceof ModelError)) throw error;
     const last = error.kind !== 'passing' || tries > route.retries;
     const problem = { code: error.code, message: printable(error.message, MAX_PROBLEM_LENGTH) };
+    if (!last && error.retryAfterMs !== null) await store.setModelWait(trial, attempt, error.retryAfterMs).catch(() => undefined);
     if (last) {
       const end = error.kind === 'refused' ? 'refused' : 'failed';
       await store.addModelCall(trial, attempt, { ...about, reported: null, usage: null, price: null, latencyMs: null, end, problem, at: now().toISOString() });
