@@ -54,8 +54,9 @@ class BatchRun {
   private readonly windows: Map<number, number>;
   private nextWindow: number;
   private mustCancel = false;
-  /** How often it was told of something that the store has too. */
+  /** How often it was told of something that the store has too, and how many of these it is just writing there. */
   private changes = 0;
+  private writing = 0;
 
   constructor(input: BatchInput) {
     const { batch: id, carried, concurrency, settings } = input;
@@ -105,6 +106,7 @@ class BatchRun {
   private async launch(): Promise<void> {
     const { window, changes } = this;
     await window.launch();
+    if (this.writing > 0) await condition(() => this.writing === 0);
     // What it read in the store may be older than what this workflow was told meanwhile.
     if (changes !== this.changes) window.again();
     else if (window.halt === 'paused') {
@@ -130,8 +132,13 @@ class BatchRun {
   private async control(hold: 'paused' | null): Promise<BatchStatus> {
     this.hold = hold;
     if (hold === null) this.window.again();
-    await steps.controlBatch({ batch: this.input.batch, hold });
-    this.changes++;
+    this.writing++;
+    try {
+      await steps.controlBatch({ batch: this.input.batch, hold });
+    } finally {
+      this.changes++;
+      this.writing--;
+    }
     return this.status;
   }
 

@@ -176,6 +176,21 @@ describe('a batch that is steered', () => {
     await expect(client.pause(wrong)).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining(`did you mean ${handle.id}`) });
   });
 
+  it('goes on after a resume, however close that follows on its pause', async () => {
+    const handle = await begin({ trials: 8, concurrency: 1, done: 0 });
+    const reading = read(handle);
+    await until('the first is under way', async () => (await begun(handle.id)).length === 1);
+    for (let room = 2; room <= 7; room++) {
+      await client.pause(handle.id);
+      await client.setConcurrency(handle.id, room);
+      expect(await client.resume(handle.id)).toMatchObject({ hold: null, concurrency: room });
+      await until('there is one more', async () => (await begun(handle.id)).length === room, 20_000);
+    }
+    await handle.open();
+    const { trials } = await reading;
+    await expectEachOnce(handle.id, trials, 8);
+  });
+
   it('is cancelled, and so are single trials of it, whether they have begun or not', async () => {
     const handle = await begin({ trials: 8, concurrency: 2, done: 0 });
     const reading = read(handle);
