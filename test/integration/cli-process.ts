@@ -24,6 +24,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Resolves when standard output has so many whole lines. */
   lines(count: number): Promise<void>;
+  /** Resolves when standard output has this text. */
+  wrote(text: string): Promise<void>;
   /** Resolves when standard error has this text. */
   said(text: string): Promise<void>;
 }
@@ -102,5 +104,11 @@ function startCommand(args: readonly string[], cwd: string, env: NodeJS.ProcessE
       watcher();
       void ended.then(() => reject(new Error(`the command ended before that:\n${stdout}\n${stderr}`)));
     });
-  return { process: child, ended, lines: (count) => until(() => stdout.split('\n').length > count), said: (text) => until(() => stderr.includes(text)) };
+  return {
+    process: child,
+    ended,
+    lines: (count) => until(() => stdout.split('\n').length > count),
+    wrote: (text) => until(() => stdout.includes(text)),
+    said: (text) => until(() => stderr.includes(text)),
+  };
 }

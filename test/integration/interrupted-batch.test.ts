@@ -33,6 +33,8 @@ async function projectWithSlowAgent(place: CommandPlace): Promise<void> {
 }
 
 const underWay = ({ phase }: Row): boolean => phase !== 'waiting' && phase !== 'done';
+/** Where a trial stands; for how long it has stood there is another matter. */
+const standing = (rows: readonly Row[]) => rows.filter(underWay).map(({ id, phase, attempt }) => ({ id, phase, attempt }));
 
 test('an interrupted batch is disturbed by no later command, and goes on when its content is there again', { timeout: 240_000 }, async () => {
   await using place = await commandPlace(inject('services'));
@@ -40,12 +42,12 @@ test('an interrupted batch is disturbed by no later command, and goes on when it
   const suite = ['run', 'rooms/suite', '--trials', '10', '--json', '--no-gate'];
   const pack = join(place.cwd, 'rooms', 'environment', 'pack.ts');
   const running = place.start(...suite);
-  await running.lines(4);
+  await running.wrote('"type":"trial"');
   running.process.kill('SIGINT');
   const stopped = await running.ended;
   expect(stopped.code).toBe(130);
   const batch = String(jsonLines(stopped.stdout)[0]?.['batch']);
-  const left = (await rowsOf(place, batch)).filter(underWay);
+  const left = standing(await rowsOf(place, batch));
   expect(left.length).toBeGreaterThan(0);
 
   const original = await readFile(pack, 'utf8');
@@ -55,7 +57,7 @@ test('an interrupted batch is disturbed by no later command, and goes on when it
   const edited = jsonLines((await place.run(...suite)).stdout).at(-1);
   expect(edited).toMatchObject({ trials: 20, infraErrors: 0 });
   expect(edited?.['batch']).not.toBe(batch);
-  expect((await rowsOf(place, batch)).filter(underWay)).toEqual(left);
+  expect(standing(await rowsOf(place, batch))).toEqual(left);
 
   await writeFile(pack, original);
   const resumed = await place.run(...suite);
@@ -74,10 +76,10 @@ test('a worker in the foreground goes on with what an interrupted batch left und
   await using place = await commandPlace(inject('services'));
   await projectWithSlowAgent(place);
   const running = place.start('run', 'rooms/suite', '--trials', '10', '--json', '--no-gate');
-  await running.lines(2);
+  await running.wrote('"type":"trial"');
   running.process.kill('SIGINT');
   const batch = String(jsonLines((await running.ended).stdout)[0]?.['batch']);
-  const left = (await rowsOf(place, batch)).filter(underWay);
+  const left = standing(await rowsOf(place, batch));
   expect(left.length).toBeGreaterThan(0);
 
   const agent = join(place.cwd, 'rooms', 'suite', 'agents', 'planner.ts');
@@ -88,7 +90,7 @@ test('a worker in the foreground goes on with what an interrupted batch left und
   await elsewhere.said('worker ready');
   elsewhere.process.kill('SIGTERM');
   expect((await elsewhere.ended).code).toBe(0);
-  expect((await rowsOf(place, batch)).filter(underWay)).toEqual(left);
+  expect(standing(await rowsOf(place, batch))).toEqual(left);
 
   await writeFile(agent, original);
   const here = place.start('worker');

@@ -4,12 +4,15 @@ import { run } from '../../src/client/run.ts';
 import { startWorkerProcess, WorkerEndedError } from '../../src/client/worker-process.ts';
 import { freePort } from '../../src/infra/ports.ts';
 import { until } from '../chaos/until.ts';
+import { ownServer } from '../fixtures/packs/shop/kit.ts';
 import { startTestbed } from '../harness/testbed.ts';
 
 const REQUEST = { suite: 'support-desk', cases: ['refund-within-policy', 'nothing-to-do'], agents: ['reference', 'do-nothing'], keep: 'never' } as const;
 
 it('a worker serves what its trials came to, beside the metrics of the SDK; an address that is taken is told', { timeout: 120_000 }, async () => {
-  await using testbed = await startTestbed(inject('services'), { worker: false });
+  // Of its own: worlds are counted, and other tests lease some.
+  await using server = await ownServer();
+  await using testbed = await startTestbed({ ...inject('services'), postgresUrl: server.url }, { worker: false });
   const metrics = `127.0.0.1:${await freePort()}`;
   const gatewayPort = await freePort();
   await using worker = await startWorkerProcess({ ...testbed.config, metrics, gateway: { port: gatewayPort, url: null } });
