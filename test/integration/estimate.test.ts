@@ -18,7 +18,6 @@ test('a run is estimated from earlier batches, and the estimate makes nothing', 
   const before = await estimate(root, REQUEST);
   expect(before).toMatchObject({ trials: 2, basis: { none: 2 }, seconds: null, tokens: null, cost: null, resumes: null, concurrency: 8 });
   expect(await root.store.batches()).toEqual([]);
-  expect(await root.worlds.leased('')).toBe(0);
   await testbed.run({ ...REQUEST, cases: ['price-question'] });
   const after = await estimate(root, { ...REQUEST, trials: 3 });
   expect(after).toMatchObject({ trials: 6, basis: { same: 3, agent: 3 }, samples: 1, tokens: null, cost: null, calls: 0 });

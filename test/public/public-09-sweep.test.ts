@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, inject, test } from 'vitest';
-import { run } from '../../src/client/run.ts';
+import { prepareBatch } from '../../src/client/run.ts';
+import { startBatch } from '../../src/client/start-batch.ts';
 import { sweep } from '../../src/client/sweep.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
@@ -45,7 +46,9 @@ test('public-09: a worker killed with 50 live trials, 10 of them ended from outs
   const gate = join(folder, 'open');
   const suite = await writeGateSuite(join(folder, 'suite'), gate, ['pass']);
   const doomed = await startWorkerProcess(config);
-  const handle = await run(root, { suite, trials: TRIALS, concurrency: TRIALS, keep: 'never' }, new Promise(() => {}));
+  const { batch } = await prepareBatch(root, { suite, trials: TRIALS, concurrency: TRIALS, keep: 'never' });
+  // Terminated trials report nothing: the batch finds them when it looks.
+  const handle = startBatch(root, batch, false, new Promise(() => {}), config.taskQueue, null, { reconcileMs: 2_000 });
   const ended: TrialSummary[] = [];
   const reading = (async () => {
     for await (const event of handle.events()) if (event.type === 'trial') ended.push(event);
