@@ -51,8 +51,10 @@ async function begin({ trials, concurrency, settings = {}, done }: Wanted): Prom
   return { ...handle, open: () => writeFile(gate, '') };
 }
 
-async function read(handle: BatchHandle): Promise<{ readonly trials: readonly TrialSummary[]; readonly events: readonly BatchEvent[] }> {
-  const events: BatchEvent[] = [];
+async function read(
+  handle: BatchHandle,
+  events: BatchEvent[] = [],
+): Promise<{ readonly trials: readonly TrialSummary[]; readonly events: readonly BatchEvent[] }> {
   for await (const event of handle.events()) events.push(event);
   return { events, trials: events.filter((event): event is TrialSummary => event.type === 'trial') };
 }
@@ -110,7 +112,7 @@ describe('the workflow of a batch', () => {
     const suite = await suites.write({ kind: 'do-nothing' });
     const { batch } = await prepareBatch(root, { ...suite, trials: 5, concurrency: 2, keep: 'never' });
     const handles = [1, 2].map(() => startBatch(root, batch, false, never));
-    const [first, second] = await Promise.all(handles.map(read));
+    const [first, second] = await Promise.all(handles.map((handle) => read(handle)));
     await expectEachOnce(batch.id, first?.trials ?? [], 5);
     expect(second?.trials.length).toBeLessThanOrEqual(5);
     expect((await Promise.all(handles.map((handle) => handle.result()))).map(({ passed }) => passed)).toEqual([5, 5]);
@@ -147,7 +149,8 @@ describe('the workflow of a batch', () => {
 describe('a batch that is steered', () => {
   it('is paused, changed, resumed, and each request says whether it counted', async () => {
     const handle = await begin({ trials: 6, concurrency: 1, done: 1 });
-    const reading = read(handle);
+    const events: BatchEvent[] = [];
+    const reading = read(handle, events);
     await until('the second is under way', async () => (await begun(handle.id)).length === 2);
     expect(await client.pause(handle.id)).toMatchObject({ batch: handle.id, state: 'running', hold: 'paused', inFlight: 1, served: true });
     await expect(client.pause(handle.id)).rejects.toMatchObject({ code: 'control_refused', message: expect.stringContaining('paused already') });
@@ -162,8 +165,9 @@ describe('a batch that is steered', () => {
     expect(await client.setConcurrency(handle.id, 3)).toMatchObject({ concurrency: 3, hold: 'paused', inFlight: 0 });
     await expect(client.setConcurrency(handle.id, 0)).rejects.toMatchObject({ code: 'control_refused' });
     expect(await begun(handle.id)).toHaveLength(2);
+    await until('its reader was told', async () => events.some((event) => event.type === 'stands' && event.hold === 'paused'));
     expect(await client.resume(handle.id)).toMatchObject({ hold: null, concurrency: 3 });
-    const { trials, events } = await reading;
+    const { trials } = await reading;
     await expectEachOnce(handle.id, trials, 6);
     const stands = events.flatMap((event) => (event.type === 'stands' ? [event] : []));
     expect(stands.map(({ hold }) => hold)).toContain('paused');
