@@ -27,7 +27,9 @@ interface Times {
  */
 export async function callCost(root: Root, { quick }: Effort): Promise<Figures> {
   await using _bare = await startBareWorker(root);
-  await using worker = await startWorkerProcess(root.config);
+  // All agents converse at once, whatever the default of a worker.
+  const activities = 2 * Math.max(...CONCURRENCIES);
+  await using worker = await startWorkerProcess({ ...root.config, worker: { ...root.config.worker, activities } });
   const rounds = quick ? 1 : 4;
   await throughGateway(root, worker.broken, { name: 'warm', agents: 10, rounds: 1, connect: byHttp }, { reads: [], writes: [] });
   const figures: { [name: string]: { [concurrency: string]: number } } = {};
