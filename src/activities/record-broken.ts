@@ -19,7 +19,15 @@ export async function recordBroken(
   const cause = error.cause instanceof Error ? error.cause : error;
   const ending: Ending = cause.name === 'CancelledFailure' ? 'cancelled' : 'infra_error';
   const attempt = Math.max(1, (await store.attempts(row.id)).length);
-  const summary: TrialSummary = {
+  const why = `the trial's workflow ended without a result: ${cause.message}`;
+  const summary = ungraded(row, { attempt, ending, why, durationMs });
+  await store.beginAttempt(row.id, attempt, now.toISOString());
+  await store.finishAttempt(row.id, attempt, summary, now.toISOString());
+}
+
+/** What an attempt came to that has no verdict and made no call that is known. */
+export function ungraded(row: LaunchableTrial, end: Pick<TrialSummary, 'attempt' | 'ending' | 'why' | 'durationMs'>): TrialSummary {
+  return {
     type: 'trial',
     trial: row.id,
     batch: row.batch,
@@ -27,18 +35,13 @@ export async function recordBroken(
     schedule: row.schedule,
     agent: row.agentName,
     repetition: row.repetition,
-    attempt,
-    ending,
+    ...end,
     pass: null,
     outcome: null,
     constraints: null,
     effects: null,
-    why: `the trial's workflow ended without a result: ${cause.message}`,
     calls: 0,
-    durationMs,
     disturbed: false,
     snapshot: null,
   };
-  await store.beginAttempt(row.id, attempt, now.toISOString());
-  await store.finishAttempt(row.id, attempt, summary, now.toISOString());
 }

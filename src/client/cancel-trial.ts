@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TrialSummary } from '../domain/trial.ts';
 import type { TrialRow } from '../store/store.ts';
+import { ungraded } from '../activities/record-broken.ts';
 import type { Root } from '../worker/root.ts';
 import { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 
@@ -13,7 +14,8 @@ const POLL_MS = 200;
 export async function cancelTrial({ store, temporal }: Pick<Root, 'store' | 'temporal'>, trial: TrialRow): Promise<TrialSummary> {
   if ((await store.settledAmong([trial.id])).length > 0)
     throw new ControlRefusedError(`trial ${trial.id} has ended already: ${trial.summary?.ending ?? 'without a summary'}`);
-  if (trial.attempt === 0) await store.cancelWaiting(trial.id, cancelledSummary(trial));
+  if (trial.attempt === 0)
+    await store.cancelWaiting(trial.id, ungraded(trial, { attempt: 1, ending: 'cancelled', why: 'it was cancelled before it began', durationMs: 0 }));
   await temporal.workflow
     .getHandle(trial.id)
     .cancel()
@@ -28,27 +30,4 @@ export async function cancelTrial({ store, temporal }: Pick<Root, 'store' | 'tem
     await pause(POLL_MS);
   }
   throw new ControlUnansweredError(`trial ${trial.id} was asked to end and has not; "trialbed ps ${trial.batch}" shows how it stands`);
-}
-
-function cancelledSummary(trial: TrialRow): TrialSummary {
-  return {
-    type: 'trial',
-    trial: trial.id,
-    batch: trial.batch,
-    case: trial.caseId,
-    schedule: trial.schedule,
-    agent: trial.agentName,
-    repetition: trial.repetition,
-    attempt: 1,
-    ending: 'cancelled',
-    pass: null,
-    outcome: null,
-    constraints: null,
-    effects: null,
-    why: 'it was cancelled before it began',
-    calls: 0,
-    durationMs: 0,
-    disturbed: false,
-    snapshot: null,
-  };
 }
