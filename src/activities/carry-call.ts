@@ -50,7 +50,9 @@ export function callCarrier(
     const { proposal, call } = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey, ...(actor && { actor }) });
     await ledger.propose(proposal);
     // By its id a repeated request is the same call.
-    return throughOutages(() => trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' }));
+    return throughOutages(() => trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' }), {
+      of: 'Temporal',
+    });
   };
 
   return async (tool, args, idempotencyKey, name = null) => {
@@ -64,7 +66,7 @@ export function callCarrier(
     });
     before = update.catch(() => {});
     const carried = await update;
-    const outcome: CallOutcome = await throughOutages(() => carried.result());
+    const outcome: CallOutcome = await throughOutages(() => carried.result(), { of: 'Temporal' });
     if (outcome.over) throw new ConversationOver(outcome.over);
     const row = outcome.state === 'committed' ? await ledger.read(outcome.operation) : null;
     return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };

@@ -1,29 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Outage, outageOf } from '../domain/outage.ts';
+import { throughOutages } from '../activities/through-outages.ts';
+import type { Outage } from '../domain/outage.ts';
 
-/** As long as a trial's own steps are tried again. */
-const PATIENCE_MS = 4 * 60_000;
-const PAUSE_MS = 500;
-
-/**
- * Repeats what failed because PostgreSQL or Temporal is away for a moment, such as one that is restarted: a batch must not end for that, since its trials
- * go on by themselves. `work` must be safe to repeat; `waiting` hears of every failure that is waited out, and null when the work is done after one.
- * @throws what else it throws, or the last error after some minutes.
- */
-export async function patiently<T>(work: () => Promise<T>, waiting: (outage: Outage | null) => void = () => undefined): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS;
-  for (let waited = false; ; waited = true) {
-    try {
-      const result = await work();
-      if (waited) waiting(null);
-      return result;
-    } catch (error) {
-      const outage = outageOf(error);
-      if (!outage || Date.now() > deadline) throw error;
-      waiting(outage);
-      await sleep(PAUSE_MS);
-    }
-  }
+/** A batch must not end for an outage, since its trials go on by themselves. As {@link throughOutages}. */
+export function patiently<T>(work: () => Promise<T>, waiting?: (outage: Outage | null) => void): Promise<T> {
+  return throughOutages(work, waiting ? { waiting } : {});
 }
 
 /** What a batch waits for in all that it does at once: tells of an outage when the first part meets it, and of its end when no part is held up any more. */

@@ -4,14 +4,14 @@ import { hintsFor, homeIn, withHints } from '../../src/cli/hint.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { TestHost } from './cli-support.ts';
 
-const HERE = { cwd: '/work' };
+const HERE = { cwd: '/srv/here' };
 
 describe('commands that people are told to type', () => {
   test.each([
     [undefined, 'trialbed approve x'],
     ['/srv/home', 'trialbed approve x --home /srv/home'],
     // The terminal in which it is typed may stand elsewhere.
-    ['home', 'trialbed approve x --home /work/home'],
+    ['home', 'trialbed approve x --home /srv/here/home'],
     ["/srv/it's here", "trialbed approve x --home '/srv/it'\\''s here'"],
     ['/srv/a\u001b[2Jb', "trialbed approve x --home '/srv/a\\x1b[2Jb'"],
   ])('with home %j', (home, said) => {

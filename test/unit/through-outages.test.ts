@@ -21,5 +21,5 @@ test('what Temporal did not answer is asked again, and nothing else', async () =
 });
 
 test('patience ends with the last error', async () => {
-  await expect(throughOutages(() => Promise.reject(away()), 0)).rejects.toThrow('Workflow Update failed');
+  await expect(throughOutages(() => Promise.reject(away()), { patienceMs: 0 })).rejects.toThrow('Workflow Update failed');
 });
