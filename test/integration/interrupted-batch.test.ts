@@ -22,14 +22,26 @@ async function viewOf(place: CommandPlace, trial: string): Promise<View> {
   return JSON.parse((await place.run('show', trial, '--json')).stdout) as View;
 }
 
-/** A project whose agent thinks for a while, so that trials are under way whenever a command is interrupted. */
-async function projectWithSlowAgent(place: CommandPlace): Promise<void> {
+interface Held {
+  /** Lets every trial go on, now and from here on. */
+  readonly letGo: () => Promise<void>;
+}
+
+/** A project whose agent serves one trial and thinks about every other until it is let go: whenever a command is interrupted, trials are under way. */
+async function projectWithHeldAgent(place: CommandPlace): Promise<Held> {
   await place.run('init', 'rooms');
   const agent = join(place.cwd, 'rooms', 'suite', 'agents', 'planner.ts');
+  const [served, letGo] = [join(place.cwd, 'served'), join(place.cwd, 'let-go')];
   const quick = await readFile(agent, 'utf8');
-  const slow = quick.replace('    const [, seats,', '    await new Promise((resolve) => setTimeout(resolve, 3_000));\n    const [, seats,');
-  expect(slow).not.toBe(quick);
-  await writeFile(agent, slow);
+  const held = `import { access, mkdir } from 'node:fs/promises';\n${quick}
+async function held(): Promise<void> {
+  const first = await mkdir(${JSON.stringify(served)}).then(() => true, () => false);
+  while (!first && !(await access(${JSON.stringify(letGo)}).then(() => true, () => false))) await new Promise((resolve) => setTimeout(resolve, 100));
+}
+`.replace('    const [, seats,', '    await held();\n    const [, seats,');
+  expect(held).toContain('await held();');
+  await writeFile(agent, held);
+  return { letGo: () => writeFile(letGo, '') };
 }
 
 const underWay = ({ phase }: Row): boolean => phase !== 'waiting' && phase !== 'done';
@@ -38,7 +50,7 @@ const standing = (rows: readonly Row[]) => rows.filter(underWay).map(({ id, phas
 
 test('an interrupted batch is disturbed by no later command, and goes on when its content is there again', { timeout: 240_000 }, async () => {
   await using place = await commandPlace(inject('services'));
-  await projectWithSlowAgent(place);
+  const held = await projectWithHeldAgent(place);
   const suite = ['run', 'rooms/suite', '--trials', '10', '--json', '--no-gate'];
   const pack = join(place.cwd, 'rooms', 'environment', 'pack.ts');
   const running = place.start(...suite);
@@ -49,6 +61,7 @@ test('an interrupted batch is disturbed by no later command, and goes on when it
   const batch = String(jsonLines(stopped.stdout)[0]?.['batch']);
   const left = standing(await rowsOf(place, batch));
   expect(left.length).toBeGreaterThan(0);
+  await held.letGo();
 
   const original = await readFile(pack, 'utf8');
   await appendFile(pack, '\nexport const edited = true;\n');
@@ -74,13 +87,14 @@ test('an interrupted batch is disturbed by no later command, and goes on when it
 
 test('a worker in the foreground goes on with what an interrupted batch left under way, unless the content is another', { timeout: 240_000 }, async () => {
   await using place = await commandPlace(inject('services'));
-  await projectWithSlowAgent(place);
+  const held = await projectWithHeldAgent(place);
   const running = place.start('run', 'rooms/suite', '--trials', '10', '--json', '--no-gate');
   await running.wrote('"type":"trial"');
   running.process.kill('SIGINT');
   const batch = String(jsonLines((await running.ended).stdout)[0]?.['batch']);
   const left = standing(await rowsOf(place, batch));
   expect(left.length).toBeGreaterThan(0);
+  await held.letGo();
 
   const agent = join(place.cwd, 'rooms', 'suite', 'agents', 'planner.ts');
   const original = await readFile(agent, 'utf8');
