@@ -29,7 +29,7 @@ function processHost(): Host {
     connect: async (settings) => {
       // Loaded only by commands that need it: it takes most of a second.
       const { connect } = await import('../client/index.ts');
-      return await connect(settings);
+      return await connect({ ...settings, via: 'cli' });
     },
     checks: {
       run: async (request) => (await import('../client/check.ts')).checks.run(request),

@@ -5,6 +5,7 @@ import type { CommandContext } from './command.ts';
 import { EXIT } from './exit.ts';
 import { reportFailure } from './failure.ts';
 import { addApprovals } from './commands/approvals.ts';
+import { addAudit } from './commands/audit.ts';
 import { addCancel, addConcurrency, addPause, addResume } from './commands/control.ts';
 import { addApprove, addDeny } from './commands/decide.ts';
 import { addCompletion } from './commands/completion.ts';
@@ -80,6 +81,7 @@ function createProgram(context: CommandContext): Command {
   addApprovals(program, context);
   addApprove(program, context);
   addDeny(program, context);
+  addAudit(program, context);
   program.commandsGroup('Write suites:');
   addInit(program, context);
   addValidate(program, context);

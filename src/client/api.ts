@@ -1,5 +1,6 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
+import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
@@ -286,6 +287,8 @@ export interface Trialbed extends AsyncDisposable {
   /** Cancels a batch, or a trial by its id or a unique prefix: nothing more is launched, what is in flight ends `cancelled`. Resolves when it has. Errors as of `pause`. */
   cancel(id: string): Promise<CancelReceipt>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweptReport>;
+  /** What was asked of batches, trials and stored data, done or refused, the newest first. */
+  audit(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
 }
@@ -306,6 +309,7 @@ export type { RunEstimate } from './estimate.ts';
 export type { CancelReceipt, ControlReceipt } from './control.ts';
 export type { RequeueReceipt } from './requeue.ts';
 export type { Outcomes } from '../store/outcomes.ts';
+export type { AuditEntry, AuditFilter } from '../store/audit.ts';
 export type { AskedApproval } from '../store/store.ts';
 
 /** Worlds that trials hold; their trials go on in them when the batch is resumed. */

@@ -5,11 +5,13 @@ import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
 import { readConfig, readSettings } from '../worker/config.ts';
 import type { TrialRecord } from '../domain/record.ts';
+import type { Actor } from '../store/audit.ts';
 import type { BatchRow, LateRequest } from '../store/store.ts';
 import { queueOf } from '../workflows/messages.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, type FollowedBatch, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
-import { decide } from './approvals.ts';
+import { type Decision, decide } from './approvals.ts';
+import { audited, localActor } from './audited.ts';
 import { type BatchWorker, BatchWorkers } from './batch-workers.ts';
 import { Control } from './control.ts';
 import { asTheyAre } from './driven.ts';
@@ -40,7 +42,11 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
   const lease = await acquireServices(readSettings(env, place), settings.log ? { progress: settings.log } : {});
   try {
     const root = await createRoot(readConfig(env, lease.endpoints, place));
-    return trialbedOver(root, () => lease.release(), { notes: lease.notes, ...(settings.log ? { log: settings.log } : {}) });
+    return trialbedOver(root, () => lease.release(), {
+      notes: lease.notes,
+      actor: localActor(settings.via ?? 'library'),
+      ...(settings.log ? { log: settings.log } : {}),
+    });
   } catch (error) {
     await lease.release();
     throw error;
@@ -50,6 +56,8 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
 export interface ClientOptions {
   /** Hears what takes long, and the notes. */
   readonly log?: (line: string) => void;
+  /** Who asks for what is done, for the audit log. Default: the user of this process, by the library. */
+  readonly actor?: Actor;
   /** What a person should know of the services; told once, when the first trials are run. */
   readonly notes?: readonly string[];
 }
@@ -66,6 +74,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     taskQueueOf: (batch) => queueOf(root.config.taskQueue, batch),
     worker: workersFor,
   });
+  const actor = options.actor ?? localActor('library');
+  /** What is asked of a batch, a trial or what is stored is in the audit log, done or not. */
+  const act = <T>(action: string, target: string, detail: string | null, work: () => Promise<T>) => audited(store, { ...actor, action, target, detail }, work);
   const closing = new AbortController();
   /** What still needs the services: validations, and batches with their workers. */
   const work = new Set<Promise<unknown>>();
@@ -96,7 +107,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       const leave = () => void untilClosed(handle.interrupt().catch(() => {}));
       return { id: handle.id, events: () => handle.events(), result: () => handle.result(), leave, work: 'ours', why: null };
     },
-    requeue: (trial, { force = false } = {}) => requeueTrial(trial, force),
+    requeue: (trial, { force = false } = {}) => act('requeue', trial, force ? 'with force' : null, () => requeueTrial(trial, force)),
     async running({ batch, limit = 100 } = {}) {
       const rows = await store.running({ limit, ...(batch !== undefined && { batch }) });
       return underWay(store, pollers, rows);
@@ -133,12 +144,13 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
     approvals: (filter = {}) => store.waitingApprovals(filter),
-    decide: (request, decision) => decide(root, request, decision),
-    pause: (id) => untilClosed(control.pause(id)),
-    resume: (id) => untilClosed(control.resume(id)),
-    setConcurrency: (id, concurrency) => untilClosed(control.setConcurrency(id, concurrency)),
-    cancel: (id) => control.cancel(id),
+    decide: (request, decision) => act(decision.approved ? 'approve' : 'deny', request, wordsOf(decision, actor), () => decide(root, request, decision)),
+    pause: (id) => untilClosed(act('pause', id, null, () => control.pause(id))),
+    resume: (id) => untilClosed(act('resume', id, null, () => control.resume(id))),
+    setConcurrency: (id, concurrency) => untilClosed(act('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
+    cancel: (id) => act('cancel', id, null, () => control.cancel(id)),
     sweep: (options = {}) => sweep(root, options),
+    audit: (filter = {}) => store.audited(filter),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
       return { held, containers, outlive: root.config.worldHosts.some(({ kind }) => kind !== 'container') };
@@ -239,6 +251,12 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     tellNotes();
     return await validate(root, suite, { ...options, signal: closing.signal }, async (batch) => owned.use(await workers.start(batch)));
   }
+}
+
+/** What is given with a decision: the reason, and in whose name it is, where that is not who asks. */
+function wordsOf({ by, reason }: Decision, actor: Actor): string | null {
+  const parts = [...(by === actor.by ? [] : [`in the name of ${by}`]), ...(reason === undefined ? [] : [reason])];
+  return parts.length === 0 ? null : parts.join(': ');
 }
 
 /** The record holds those of before, in the same order. */

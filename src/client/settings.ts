@@ -11,6 +11,8 @@ export interface Settings {
   readonly cwd?: string;
   /** Progress that takes long: starting services, downloads. Default: silent. */
   readonly log?: (line: string) => void;
+  /** By which way somebody asks, for the audit log. Default `library`. */
+  readonly via?: 'cli' | 'library';
 }
 
 /** What the readers of the configuration take. */

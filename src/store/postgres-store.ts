@@ -1,4 +1,5 @@
 import { askedApproval, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
+import { addAudited, endAudited, listAudited } from './audit.ts';
 import {
   addMessage,
   beginAttempt,
@@ -160,6 +161,10 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     approvals: (trial, attempt) => listApprovals(database, trial, attempt),
     waitingApprovals: (filter = {}) => waitingApprovals(database, filter),
     askedApproval: (idOrPrefix) => askedApproval(database, idOrPrefix),
+
+    audit: (act, end = { outcome: 'asked', problem: null }) => addAudited(database, act, end, now()),
+    endAudited: (id, end) => endAudited(database, id, end),
+    audited: (filter = {}) => listAudited(database, filter),
 
     putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
     snapshot: (id) => findSnapshot(database, id),

@@ -10,6 +10,7 @@ import type { ModelCall, Money } from '../domain/model.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { BatchHold, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
+import type { AuditedAct, AuditEntry, AuditFilter } from './audit.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { BatchStanding } from './launching.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -336,6 +337,13 @@ export interface Store extends AsyncDisposable {
   waitingApprovals(filter?: { readonly batch?: string }): Promise<readonly AskedApproval[]>;
   /** By id, or by a prefix that only one request has. @throws {StoreConflictError} when several have it. */
   askedApproval(idOrPrefix: string): Promise<AskedApproval | null>;
+
+  /** Notes in the audit log what somebody asks for, before it is done, or what became of it where that is known. Gives the number of the line. */
+  audit(act: AuditedAct, end?: Pick<AuditEntry, 'outcome' | 'problem'>): Promise<number>;
+  /** What became of it. The first end stands. */
+  endAudited(id: number, end: Pick<AuditEntry, 'outcome' | 'problem'>): Promise<void>;
+  /** The newest first, at most 100 unless told otherwise. */
+  audited(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
 
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
   snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;

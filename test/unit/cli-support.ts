@@ -74,6 +74,7 @@ export class TestHost implements Host {
       approvals: missing,
       decide: missing,
       sweep: missing,
+      audit: missing,
       worldsOf: missing,
       async [Symbol.asyncDispose]() {},
       ...this.#client,

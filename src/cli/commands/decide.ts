@@ -1,6 +1,6 @@
-import { hostname, userInfo } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import type { DecisionReceipt } from '../../client/api.ts';
+import { thisUser } from '../../client/audited.ts';
 import { approvalEndText } from '../../report/approval-words.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { askedLines } from '../approval-lines.ts';
@@ -48,7 +48,7 @@ interface DecideFlags extends CommonFlags {
 }
 
 async function decided(host: Host, approved: boolean, id: string, flags: DecideFlags): Promise<number> {
-  const decision = { approved, by: flags.by ?? whoAmI(), ...(flags.reason !== undefined && { reason: flags.reason }) };
+  const decision = { approved, by: flags.by ?? thisUser(), ...(flags.reason !== undefined && { reason: flags.reason }) };
   const receipt = await withClient(host, flags, (client) => client.decide(id, decision));
   if (flags.json) {
     printJson(host, { type: 'decision', ...receipt });
@@ -63,15 +63,6 @@ async function decided(host: Host, approved: boolean, id: string, flags: DecideF
 function whatBecame({ told, operation, asked }: DecisionReceipt, hint: Hint): string {
   if (told === null) return `${operation} is under way; "${hint(`show ${asked.trial}`)}" tells how it ended`;
   return `${operation}: ${told.state}${told.problem === null ? '' : `, ${told.problem.code}: ${told.problem.message}`}`;
-}
-
-function whoAmI(): string {
-  // A user without an entry in the system's list has no name.
-  try {
-    return `${userInfo().username}@${hostname()}`;
-  } catch {
-    return `user ${process.getuid?.() ?? 'unknown'}@${hostname()}`;
-  }
 }
 
 function reasonText(value: string): string {
