@@ -6,10 +6,11 @@
 const layers = {
   domain: [],
   processes: [],
+  postgres: [],
   'tool-server': ['domain', 'environments', 'processes'],
   workflows: ['domain'],
-  store: ['domain'],
-  environments: ['domain'],
+  store: ['domain', 'postgres'],
+  environments: ['domain', 'postgres'],
   suite: ['domain', 'environments', 'infra/make-folder', 'processes'],
   models: ['domain'],
   report: ['domain', 'store', 'suite'],

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Trialbed } from '../client/api.ts';
 import { InterruptedError } from './exit.ts';
-import { type CommonFlags, type Host, settingsOf } from './host.ts';
+import { type CommonFlags, type ConnectSettings, type Host, settingsOf } from './host.ts';
 import { Interruption } from './interruption.ts';
 
 /** Adds a command to the program. One file per command has one of these. */
@@ -23,9 +23,14 @@ export function common(command: Command, examples: readonly string[], notes: str
 }
 
 /** Makes the client, does the work, and lets go of everything that the client holds, whatever happens; also at Ctrl-C. @throws {InterruptedError} */
-export async function withClient<T>(host: Host, flags: CommonFlags, work: (client: Trialbed) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  host: Host,
+  flags: CommonFlags,
+  work: (client: Trialbed) => Promise<T>,
+  needs: Pick<ConnectSettings, 'temporal'> = {},
+): Promise<T> {
   using interruption = new Interruption(host, flags, 'letting go of the services');
-  await using client = await interruption.over(host.connect(settingsOf(host, flags)));
+  await using client = await interruption.over(host.connect({ ...settingsOf(host, flags), ...needs }));
   if (interruption.signal !== null) throw new InterruptedError(interruption.exit);
   const end = work(client);
   // After an interruption nobody waits for it, and what the client then throws is no news.

@@ -10,6 +10,8 @@ export interface ConnectSettings {
   readonly env?: NodeJS.ProcessEnv;
   /** Hears, line by line, what takes long (a download, a server that starts). */
   readonly log?: (line: string) => void;
+  /** Default `needed`. */
+  readonly temporal?: 'needed' | 'optional';
 }
 
 /** What a command uses of the process that it runs in. The real one is made in `main.ts`; tests make their own. */

@@ -24,6 +24,7 @@ import { addSweep } from './commands/sweep.ts';
 import { addUp } from './commands/up.ts';
 import { addValidate } from './commands/validate.ts';
 import { addWatch } from './commands/watch.ts';
+import { addWhy } from './commands/why.ts';
 import { addWorker } from './commands/worker.ts';
 
 /** Runs one command line (without the names of node and script) and tells the exit code. Never throws. */
@@ -70,6 +71,7 @@ function createProgram(context: CommandContext): Command {
   addShow(program, context);
   addWatch(program, context);
   addPs(program, context);
+  addWhy(program, context);
   addRequeue(program, context);
   addRegrade(program, context);
   program.commandsGroup('Steer a batch that runs:');

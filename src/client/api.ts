@@ -6,6 +6,7 @@ import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
 import type { Outcomes } from '../store/outcomes.ts';
 import type { RequeueReceipt } from './requeue.ts';
+import type { BatchWhy, TrialWhy } from '../domain/why.ts';
 import type { BatchHold, BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Outage } from '../domain/outage.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
@@ -253,6 +254,11 @@ export interface Trialbed extends AsyncDisposable {
   trials(batch: string): Promise<readonly TrialRow[]>;
   /** By id or unique prefix. @throws {NotFoundError} */
   show(trial: string): Promise<TrialView>;
+  /**
+   * What a trial or a batch waits for, with what that was read from: running, finished or wedged, by its id or a trial's unique prefix. Answers within two seconds, and asks nothing of what
+   * may be stuck. Of a Temporal that is away it says so, and tells what the store knows. @throws {NotFoundError}
+   */
+  why(id: string): Promise<TrialWhy | BatchWhy>;
   /** Grades stored records again by the case files as they are now, without running an agent. */
   regrade(batch: string): Promise<RegradeReport>;
   /**

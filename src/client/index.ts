@@ -31,6 +31,7 @@ import { type PreparedBatch, startBatch } from './start-batch.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
+import { why } from './why/why.ts';
 
 /**
  * Connects to the services, starting those that are missing; they stop with the last process that uses them unless `trialbed up` keeps them.
@@ -39,9 +40,10 @@ import { validate } from './validate.ts';
  */
 export async function connect(settings: Settings = {}): Promise<Trialbed> {
   const { env, place } = sourcesOf(settings);
-  const lease = await acquireServices(readSettings(env, place), settings.log ? { progress: settings.log } : {});
+  const lazy = settings.temporal === 'optional';
+  const lease = await acquireServices(readSettings(env, place), { ...(settings.log && { progress: settings.log }), unprepared: lazy });
   try {
-    const root = await createRoot(readConfig(env, lease.endpoints, place));
+    const root = await createRoot(readConfig(env, lease.endpoints, place), { lazy });
     return trialbedOver(root, () => lease.release(), {
       notes: lease.notes,
       actor: localActor(settings.via ?? 'library'),
@@ -139,6 +141,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       const said = { messages, modelCalls, conversation };
       return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, ...said, verdicts, lateRequests: afterRecord(late, record) };
     },
+    why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
@@ -259,6 +262,9 @@ function wordsOf({ by, reason }: Decision, actor: Actor): string | null {
   return parts.length === 0 ? null : parts.join(': ');
 }
 
+/** For each service that is asked why something stands still. */
+const WHY_MS = 700;
+
 /** The record holds those of before, in the same order. */
 function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): readonly LateRequest[] {
   return late.slice(record?.lateAttempts.filter(({ source, operation }) => source === 'door' && operation === null).length ?? 0);
@@ -273,6 +279,7 @@ export { BatchBrokenError } from './launcher.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';
+export type { BatchWhy, TrialWhy, WhyCause, WhyEvidence } from '../domain/why.ts';
 export type { Settings } from './settings.ts';
 export { type BatchReport, type ReportOptions, writeBatchReport } from './report.ts';
 export { doctor, down, type KeptServices, up } from './services.ts';

@@ -13,6 +13,8 @@ export interface Settings {
   readonly log?: (line: string) => void;
   /** By which way somebody asks, for the audit log. Default `library`. */
   readonly via?: 'cli' | 'library';
+  /** `optional`: servers of others that are away, Temporal or those of worlds, keep nobody from reading what the store knows; whatever asks them fails then. Default `needed`. */
+  readonly temporal?: 'needed' | 'optional';
 }
 
 /** What the readers of the configuration take. */

@@ -5,6 +5,7 @@ import type { DrawnRule, Fault, FaultKind, InjectedFault } from '../domain/fault
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
 import type { TableFacts } from '../domain/record.ts';
+import type { LockWait } from '../postgres/lock-waits.ts';
 import type { PinnedTool } from './pinned-tools.ts';
 import type { Environment, InboxOptions, PreviewQuery, TicketsOptions, WorldSql } from './define.ts';
 
@@ -78,6 +79,8 @@ export interface Worlds extends AsyncDisposable {
   leased(ownerPrefix: string, isolation?: Isolation | null): Promise<number>;
   /** Worlds on each server that answers, by state. */
   states(): Promise<readonly { readonly host: string; readonly state: string; readonly count: number }[]>;
+  /** Who waits for a lock on a world's tables, whichever process it is of. Nobody where the world is gone. @throws {WorldServerAwayError} */
+  lockWaits(world: Pick<WorldRef, 'id' | 'host'>): Promise<readonly LockWait[]>;
   /** Connections of this process now, by server and purpose. */
   connections(): readonly { readonly name: string; readonly inUse: number; readonly idle: number; readonly awaited: number }[];
   /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */

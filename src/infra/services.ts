@@ -25,6 +25,8 @@ export interface ServicesLease extends AsyncDisposable {
 export interface AcquireOptions {
   /** Hears what takes long, a line at a time. */
   readonly progress?: (text: string) => void;
+  /** Servers that were given and do not answer are no reason to fail, but for that of the store. Default false. */
+  readonly unprepared?: boolean;
 }
 
 /**
@@ -49,7 +51,8 @@ export async function acquireServices(settings: ServiceSettings, options: Acquir
     const endpoints = endpointsOf(arrangement, settings, started);
     // What the supervisor made is ready; what was given may lack our databases and search attributes.
     const store = arrangement.storeUrl === null ? [] : [arrangement.storeUrl];
-    await Promise.all([...store.map(ensureDatabase), ensureOneOf(arrangement.worlds ?? []), prepareTemporal(endpoints.temporal)]);
+    const others = options.unprepared ? [] : [ensureOneOf(arrangement.worlds ?? []), prepareTemporal(endpoints.temporal)];
+    await Promise.all([...store.map(ensureDatabase), ...others]);
     const ended = Promise.withResolvers<Error | null>();
     supervised?.lost.then((error) => ended.resolve(error));
     const release = async (): Promise<void> => {

@@ -1,3 +1,4 @@
+import { lockWaits } from '../postgres/lock-waits.ts';
 import { askedApproval, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
 import { addAudited, endAudited, listAudited } from './audit.ts';
 import {
@@ -50,6 +51,7 @@ import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
+import { trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -76,6 +78,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
   const migrations = await ownMigrations();
   return {
     underWay: () => database.query("select phase, count(*)::int as trials from trialbed.trials where phase <> 'done' and attempt > 0 group by phase"),
+    lockWaits: () => lockWaits((text, values) => database.query(text, values), { schemas: ['trialbed'] }),
     connections: () => ({ name: 'store', ...database.use() }),
     async requireRoom() {
       // A table of one page that nobody ever sees: what is read, and what finds room in pages that there are, says nothing of the disk.
@@ -111,6 +114,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     newestTrials: (suite) => newestTrials(database, suite),
     samples: (suite, agents) => listSamples(database, suite, agents),
     trial: (idOrPrefix) => findTrial(database, idOrPrefix),
+    trialStanding: (trial) => trialStanding(database, trial),
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
     progress: (batch) => countGroups(database, batch),
     running: ({ batch, limit }) => listRunning(database, batch ?? null, limit),

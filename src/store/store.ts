@@ -15,6 +15,8 @@ import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { BatchStanding } from './launching.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { StoredRunning } from './progress.ts';
+import type { TrialStanding } from './standing.ts';
+import type { LockWait } from '../postgres/lock-waits.ts';
 import type { Requeued } from './requeue.ts';
 import type { TrialGroup } from '../domain/progress.ts';
 
@@ -200,6 +202,8 @@ export interface Store extends AsyncDisposable {
   requireRoom(): Promise<void>;
   /** Trials under way, of all batches, by phase. */
   underWay(): Promise<readonly { readonly phase: TrialPhase; readonly trials: number }[]>;
+  /** Who waits for a lock on the store's tables, whichever process it is of. */
+  lockWaits(): Promise<readonly LockWait[]>;
   /** Its connections in this process now. */
   connections(): PoolUse;
 
@@ -256,6 +260,8 @@ export interface Store extends AsyncDisposable {
   samples(suite: string, agents: readonly string[]): Promise<readonly Sample[]>;
   /** By id, or by a prefix that only one trial has. @throws {StoreConflictError} when several have it. */
   trial(idOrPrefix: string): Promise<TrialRow | null>;
+  /** What the store knows of a trial beside its row; null: there is no such trial. */
+  trialStanding(trial: string): Promise<TrialStanding | null>;
   setPhase(trial: string, attempt: number, phase: TrialPhase): Promise<void>;
   /** How many trials of a batch are where, counted by the server. */
   progress(batch: string): Promise<readonly TrialGroup[]>;

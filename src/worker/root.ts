@@ -21,8 +21,8 @@ export interface Root extends AsyncDisposable {
   readonly loadEnvironment: (source: EnvironmentSource) => Promise<LoadedEnvironment>;
 }
 
-/** Opens store, worlds and Temporal. The store is migrated. */
-export async function createRoot(config: Config): Promise<Root> {
+/** Opens store, worlds and Temporal. The store is migrated. `lazy`: Temporal and the servers of worlds may be away, and are met when they are asked. */
+export async function createRoot(config: Config, { lazy = false }: { readonly lazy?: boolean } = {}): Promise<Root> {
   await using stack = new AsyncDisposableStack();
   const log = createLog(config.logLevel);
   const store = stack.use(await createStore({ url: config.store.url }));
@@ -33,12 +33,13 @@ export async function createRoot(config: Config): Promise<Root> {
       connections: config.worldConnections,
       patienceMs: config.worldPatienceMs,
       failpoint: createFailpoints(config.failpoints),
+      lazy,
       image: config.postgresImage,
       containerOwner: containerOwner(config.home),
       log: (message, details) => log.warn(details, message),
     }),
   );
-  const temporal = stack.use(await connectClient(config.temporal));
+  const temporal = stack.use(await connectClient(config.temporal, { lazy }));
   const owned = stack.move();
   return { config, log, store, worlds, temporal, loadEnvironment: rememberEnvironments(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

@@ -3,10 +3,11 @@ import { NativeConnection } from '@temporalio/worker';
 import { Calls } from './calls.ts';
 import type { Config } from './config.ts';
 
-/** A client over one connection; when disposed, it ends the calls that are under way as cancelled and closes the connection. */
-export async function connectClient(temporal: Config['temporal']): Promise<Client & AsyncDisposable> {
+/** A client over one connection, which is made when it is first used where it is `lazy`; when disposed, it ends the calls that are under way as cancelled and closes the connection. */
+export async function connectClient(temporal: Config['temporal'], { lazy = false }: { readonly lazy?: boolean } = {}): Promise<Client & AsyncDisposable> {
   const calls = new Calls();
-  const connection = await Connection.connect({ ...connectionOptions(temporal), interceptors: [calls.interceptor] });
+  const options = { ...connectionOptions(temporal), interceptors: [calls.interceptor] };
+  const connection = lazy ? Connection.lazy(options) : await Connection.connect(options);
   const client = new Client({ connection, namespace: temporal.namespace });
   return Object.assign(client, {
     [Symbol.asyncDispose]: () => {

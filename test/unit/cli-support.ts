@@ -67,6 +67,7 @@ export class TestHost implements Host {
       batches: missing,
       trials: missing,
       show: missing,
+      why: missing,
       regrade: missing,
       regradeRuns: missing,
       validate: missing,

@@ -18,6 +18,8 @@ export interface ServersOptions {
   readonly patienceMs: number;
   /** Milliseconds of a steady clock. */
   readonly now: () => number;
+  /** Each is prepared when it is first used. */
+  readonly lazy: boolean;
   readonly log: (message: string, details: { readonly [name: string]: unknown }) => void;
 }
 
@@ -143,6 +145,7 @@ export class WorldServers implements AsyncDisposable {
     if (configs.length === 0) throw new RangeError('at least one server of worlds is needed');
     if (new Set(configs.map(({ name }) => name)).size < configs.length) throw new RangeError('each server of worlds needs a name of its own');
     const servers = new WorldServers(configs, options);
+    if (options.lazy) return servers;
     const prepared = await Promise.allSettled(servers.all.map((server) => server.reach(async () => {})));
     const errors = prepared.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
     const defect = errors.find((error) => !(error instanceof WorldServerAwayError)) ?? (errors.length === configs.length ? errors[0] : undefined);

@@ -4,6 +4,7 @@ import { inTransaction, useOf } from '../hosts/connection.ts';
 import { type ContainerOwner, isLost } from '../hosts/container.ts';
 import type { Host } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
+import { lockWaits } from '../../postgres/lock-waits.ts';
 import {
   type Isolation,
   type LeaseRequest,
@@ -41,6 +42,8 @@ export interface WorldsConfig {
   readonly connections: number;
   /** How long a host may be away, in milliseconds, before its worlds are given up, where another one answers. Default a minute. */
   readonly patienceMs?: number;
+  /** Servers are prepared when they are first used, so that none of them has to answer now. Default false. */
+  readonly lazy?: boolean;
   /** Kills the process where a test armed it; each name is the race that it exposes. */
   readonly failpoint: (name: string) => void;
   /** Free worlds that are kept on a host, of all environments together. Default 64. */
@@ -83,6 +86,7 @@ export async function createWorlds(config: WorldsConfig): Promise<Worlds> {
     connections: config.connections,
     patienceMs: config.patienceMs ?? PATIENCE_MS,
     now: config.now ?? (() => performance.now()),
+    lazy: config.lazy ?? false,
     log: (message, details) => config.log?.(message, details),
   });
   return new PostgresWorlds(config, servers);
@@ -182,6 +186,14 @@ class PostgresWorlds implements Worlds {
       ),
     );
     return found.flat();
+  }
+
+  async lockWaits(world: Pick<WorldRef, 'id' | 'host'>): ReturnType<Worlds['lockWaits']> {
+    const found = await this.placement.find(world, ({ host }) => worldById(host.admin, world.id));
+    if (!found) return [];
+    const { layout } = found.row;
+    const { admin } = this.accessOf(found.ready, found.row);
+    return lockWaits(async (text, values) => (await admin.query(text, [...values])).rows, { schemas: [...layout.schemas, layout.sys] });
   }
 
   connections(): ReturnType<Worlds['connections']> {
