@@ -5,11 +5,12 @@
  */
 const layers = {
   domain: [],
+  keys: [],
   processes: [],
   postgres: [],
   'tool-server': ['domain', 'environments', 'processes'],
   workflows: ['domain'],
-  store: ['domain', 'postgres'],
+  store: ['domain', 'keys', 'postgres'],
   environments: ['domain', 'postgres'],
   suite: ['domain', 'environments', 'infra/make-folder', 'processes'],
   models: ['domain'],
@@ -18,10 +19,10 @@ const layers = {
   activities: ['domain', 'environments', 'gateway', 'models', 'processes', 'store', 'suite', 'tool-server', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['processes', 'worker/config'],
-  worker: ['domain', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
-  client: ['domain', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init', 'tool-server'],
+  worker: ['domain', 'keys', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
+  client: ['domain', 'keys', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init', 'tool-server'],
   init: ['infra/make-folder'],
-  cli: ['domain', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
+  cli: ['domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };
 
 /** Single modules of which a lower layer may import types, because the contract between two layers has to lie in one of them. */

@@ -1,6 +1,7 @@
 import type { ApprovalEnd, ApprovalSubject, OperationApproval } from '../domain/approval.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
+import { placeOf } from './sealed-columns.ts';
 import { type AskedApproval, StoreConflictError } from './store.ts';
 
 /** A request with the world's time at which it was made. */
@@ -13,7 +14,7 @@ export async function requestApproval(sql: Sql, trial: string, attempt: number, 
       trial,
       attempt,
       operation,
-      JSON.stringify(subject),
+      sql.sealing.text(subject, subjectOf(trial), { people: subject.people }),
     ]),
   );
   const [row] = await sql.query<{ subject: StoredSubject }>('select subject from trialbed.approvals where trial = $1 and attempt = $2 and operation = $3', [
@@ -21,7 +22,7 @@ export async function requestApproval(sql: Sql, trial: string, attempt: number, 
     attempt,
     operation,
   ]);
-  return row?.subject ?? subject;
+  return row === undefined ? subject : sql.sealing.open(row.subject, subjectOf(trial));
 }
 
 /** The first end stands; but what was approved may turn out to be void when it is sent. */
@@ -30,20 +31,20 @@ export async function endApproval(sql: Sql, trial: string, attempt: number, oper
     trial,
     attempt,
     operation,
-    JSON.stringify(end),
+    sql.sealing.text(end, endingOf(trial)),
     end.outcome,
   ]);
 }
 
 export async function findApproval(sql: Sql, trial: string, attempt: number, operation: string): Promise<OperationApproval | null> {
   const [row] = await sql.query<Row>(`${SELECT} where a.trial = $1 and a.attempt = $2 and a.operation = $3`, [trial, attempt, operation]);
-  return row ? approvalOf(row) : null;
+  return row ? approvalOf(sql, row) : null;
 }
 
 /** Of one attempt, by operation. */
 export async function listApprovals(sql: Sql, trial: string, attempt: number): Promise<ReadonlyMap<string, OperationApproval>> {
   const rows = await sql.query<Row>(`${SELECT} where a.trial = $1 and a.attempt = $2`, [trial, attempt]);
-  return new Map(rows.map((row) => [row.operation, approvalOf(row)]));
+  return new Map(rows.map((row) => [row.operation, approvalOf(sql, row)]));
 }
 
 /** What people are asked now, the oldest first: of attempts whose agent still acts. */
@@ -53,7 +54,7 @@ export async function waitingApprovals(sql: Sql, filter: { readonly batch?: stri
      order by a.asked_at, a.trial, a.operation limit 1000`,
     [filter.batch ?? null],
   );
-  return rows.map(askedOf);
+  return rows.map((row) => askedOf(sql, row));
 }
 
 /**
@@ -65,7 +66,7 @@ export async function askedApproval(sql: Sql, idOrPrefix: string): Promise<Asked
   if (idOrPrefix === '' || idOrPrefix.includes('\0')) return null;
   const pattern = `${idOrPrefix.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const rows = await sql.query<Row>(`${SELECT} where ${ID} like $1 order by ${ID} = $2 desc, a.ending is not null, ${ID} limit 4`, [pattern, idOrPrefix]);
-  const asked = rows.map(askedOf);
+  const asked = rows.map((row) => askedOf(sql, row));
   const [first] = asked;
   if (first === undefined) return null;
   if (first.id === idOrPrefix || asked.length === 1) return first;
@@ -93,11 +94,20 @@ const SELECT = `
   select a.trial, a.attempt, a.operation, a.subject, a.ending, t.batch, t.case_id, t.agent_name
   from trialbed.approvals a join trialbed.trials t on t.id = a.trial and t.attempt = a.attempt`;
 
-function approvalOf({ subject: { worldTime: _, ...subject }, ending }: Row): OperationApproval {
-  return { ...subject, end: ending };
+function approvalOf({ sealing }: Sql, row: Pick<Row, 'trial' | 'subject' | 'ending'>): OperationApproval {
+  const { worldTime: _, ...subject } = sealing.open(row.subject, subjectOf(row.trial));
+  return { ...subject, end: sealing.open(row.ending, endingOf(row.trial)) };
 }
 
-function askedOf(row: Row): AskedApproval {
+function subjectOf(trial: string): string {
+  return placeOf('approvals', 'subject', trial);
+}
+
+function endingOf(trial: string): string {
+  return placeOf('approvals', 'ending', trial);
+}
+
+function askedOf(sql: Sql, row: Row): AskedApproval {
   const { trial, attempt, operation, batch, case_id: kase, agent_name: agent } = row;
-  return { id: `${trial}.${attempt}.${operation}`, trial, attempt, operation, batch, case: kase, agent, approval: approvalOf(row) };
+  return { id: `${trial}.${attempt}.${operation}`, trial, attempt, operation, batch, case: kase, agent, approval: approvalOf(sql, row) };
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../domain/json.ts';
 import type { Message, TrialRecord } from '../domain/record.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { forgetLive } from './forget-live.ts';
 import type { Sql } from './database.ts';
+import { placeOf } from './sealed-columns.ts';
+import { summaryText } from './summaries.ts';
 import { sqlState } from './errors.ts';
 import { type AttemptRow, StoreConflictError } from './store.ts';
 
@@ -42,7 +43,7 @@ export async function addMessage(sql: Sql, trial: string, attempt: number, messa
       attempt,
       message.turn,
       message.from,
-      body,
+      sql.sealing.sealedText(body, placeOf('messages', 'body', trial)),
       digest,
     ]),
   );
@@ -51,7 +52,7 @@ export async function addMessage(sql: Sql, trial: string, attempt: number, messa
 /** In the order in which they were added. */
 export async function listMessages(sql: Sql, trial: string, attempt: number): Promise<readonly Message[]> {
   const rows = await sql.query<{ body: Message }>('select body from trialbed.messages where trial = $1 and attempt = $2 order by id', [trial, attempt]);
-  return rows.map((row) => row.body);
+  return rows.map((row) => sql.sealing.open(row.body, placeOf('messages', 'body', trial)));
 }
 
 /** Needs a transaction. */
@@ -60,16 +61,20 @@ export async function putRecord(sql: Sql, trial: string, attempt: number, record
     sql.query('insert into trialbed.records (trial, attempt, body) values ($1, $2, $3) on conflict do nothing returning trial', [
       trial,
       attempt,
-      JSON.stringify(record),
+      sql.sealing.text(record, placeOf('records', 'body', trial)),
     ]),
   );
   if (stored.length === 0 || record.problem === null) return;
-  await sql.query('update trialbed.attempts set problem = $3 where trial = $1 and attempt = $2', [trial, attempt, JSON.stringify(record.problem)]);
+  await sql.query('update trialbed.attempts set problem = $3 where trial = $1 and attempt = $2', [
+    trial,
+    attempt,
+    sql.sealing.text(record.problem, placeOf('attempts', 'problem', trial)),
+  ]);
 }
 
 export async function findRecord(sql: Sql, trial: string, attempt: number): Promise<TrialRecord | null> {
   const [row] = await sql.query<{ body: TrialRecord }>('select body from trialbed.records where trial = $1 and attempt = $2', [trial, attempt]);
-  return row?.body ?? null;
+  return row === undefined ? null : sql.sealing.open(row.body, placeOf('records', 'body', trial));
 }
 
 export async function listAttempts(sql: Sql, trial: string): Promise<readonly AttemptRow[]> {
@@ -83,7 +88,7 @@ export async function listAttempts(sql: Sql, trial: string): Promise<readonly At
     attempt: row.attempt,
     ending: row.ending,
     counts: row.counts,
-    problem: row.problem,
+    problem: sql.sealing.open(row.problem, placeOf('attempts', 'problem', row.trial)),
     startedAt: row.started_at.toISOString(),
     endedAt: row.ended_at?.toISOString() ?? null,
     world: row.world,
@@ -102,35 +107,20 @@ export async function finishAttempt(
   { endedAt, settles }: { readonly endedAt: string; readonly settles: boolean },
 ): Promise<void> {
   await beginAttempt(sql, trial, attempt, endedAt);
-  const problem = summary.ending === 'completed' || summary.why === null ? null : JSON.stringify({ code: summary.ending, message: summary.why });
+  const problem =
+    summary.ending === 'completed' || summary.why === null
+      ? null
+      : sql.sealing.text({ code: summary.ending, message: summary.why }, placeOf('attempts', 'problem', trial));
   await sql.query(
     `update trialbed.attempts set ending = $3, summary = $4, ended_at = $5, problem = coalesce(problem, $6::json)
      where trial = $1 and attempt = $2 and ended_at is null`,
-    [trial, attempt, summary.ending, JSON.stringify(summary), endedAt, problem],
+    [trial, attempt, summary.ending, summaryText(sql, summary), endedAt, problem],
   );
   await sql.query(
     `update trialbed.trials set phase = 'done', settled = case when $3 then coalesce(settled, nextval('trialbed.settled_order')) end where id = $1 and attempt = $2`,
     [trial, attempt, settles],
   );
   await forgetLive(sql, trial, attempt);
-}
-
-export async function putSnapshot(sql: Sql, id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void> {
-  await ofAttempt(trial, attempt, () =>
-    sql.query('insert into trialbed.snapshots (id, trial, attempt, body) values ($1, $2, $3, $4) on conflict (id) do nothing', [
-      id,
-      trial,
-      attempt,
-      JSON.stringify(snapshot),
-    ]),
-  );
-}
-
-export async function findSnapshot(sql: Sql, id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null> {
-  const [row] = await sql.query<{ trial: string; attempt: number; body: JsonObject }>('select trial, attempt, body from trialbed.snapshots where id = $1', [
-    id,
-  ]);
-  return row === undefined ? null : { trial: row.trial, attempt: row.attempt, snapshot: row.body };
 }
 
 /** Gives a violated foreign key its meaning. */

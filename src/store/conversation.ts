@@ -2,6 +2,7 @@ import type { ChatMessage } from '../domain/chat.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
+import { placeOf } from './sealed-columns.ts';
 
 /** One message between a model and whoever asked it. */
 export interface ConversationEntry {
@@ -54,8 +55,8 @@ export async function addConversation(sql: Sql, trial: string, attempt: number, 
         entries.map(({ seq }) => seq),
         entries.map(({ role }) => role),
         entries.map(({ call }) => call),
-        bodies,
-        entries.map((entry) => ('exact' in entry ? JSON.stringify(entry.exact) : null)),
+        bodies.map((body) => sql.sealing.sealedText(body, placeOf('conversation', 'body', trial))),
+        entries.map((entry) => ('exact' in entry ? sql.sealing.text(entry.exact, placeOf('conversation', 'exact', trial)) : null)),
       ],
     ),
   );
@@ -67,7 +68,7 @@ export async function listConversation(sql: Sql, trial: string, attempt: number)
     `select who, nullif(agent, '') as agent, seq, role, call, body from trialbed.conversation where trial = $1 and attempt = $2 order by who, agent, seq`,
     [trial, attempt],
   );
-  return rows;
+  return rows.map((row) => ({ ...row, body: sql.sealing.open(row.body, placeOf('conversation', 'body', trial)) }));
 }
 
 /** The messages of one side as they were, while its attempt lives. */
@@ -81,5 +82,5 @@ export async function liveConversation(
     `select exact from trialbed.conversation where trial = $1 and attempt = $2 and who = $3 and agent = $4 and exact is not null order by seq`,
     [trial, attempt, side.who, side.agent ?? ''],
   );
-  return rows.map(({ exact }) => exact);
+  return rows.map(({ exact }) => sql.sealing.open(exact, placeOf('conversation', 'exact', trial)));
 }

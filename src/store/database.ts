@@ -1,8 +1,12 @@
 import pg from 'pg';
+import { KeyRing } from '../keys/key-ring.ts';
+import { Sealing } from '../keys/sealing.ts';
 import { storeError } from './errors.ts';
 
 /** One statement on a connection, parameterised (`$1`). */
 export interface Sql {
+  /** What was said and done passes through it on its way into columns of type json, and back. */
+  readonly sealing: Sealing;
   query<Row>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
@@ -14,8 +18,8 @@ export interface Database extends Sql, AsyncDisposable {
   use(): { readonly inUse: number; readonly idle: number; readonly awaited: number };
 }
 
-/** Opens no connection yet. `connections` is the most that are open at once. */
-export function openDatabase(url: string, connections: number): Database {
+/** Opens no connection yet. `connections` is the most that are open at once. `sealing`: default none. */
+export function openDatabase(url: string, connections: number, sealing: Sealing = new Sealing(new KeyRing([]))): Database {
   const where = nameOf(url);
   const pool = new pg.Pool({
     connectionString: url,
@@ -37,6 +41,8 @@ export function openDatabase(url: string, connections: number): Database {
   let closing: Promise<void> | null = null;
 
   return {
+    sealing,
+
     async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
       try {
         return (await pool.query(prepared(text, values))).rows as Row[];
@@ -55,6 +61,7 @@ export function openDatabase(url: string, connections: number): Database {
       try {
         await client.query('begin');
         const value = await work({
+          sealing,
           query: async <Row>(text: string, values: readonly unknown[] = []) => (await client.query(prepared(text, values))).rows as Row[],
         });
         await client.query('commit');

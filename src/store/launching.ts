@@ -84,7 +84,7 @@ export async function claimTrials(
      returning ${trialColumns('t')}, t.ordinal`,
     [batch, request.claimant, request.known, request.limit, request.begun],
   );
-  return rows.toSorted((a, b) => a.ordinal - b.ordinal).map((row) => ({ ...trialOf({ ...row, summary: null }) }));
+  return rows.toSorted((a, b) => a.ordinal - b.ordinal).map((row) => ({ ...trialOf(sql, { ...row, summary: null }) }));
 }
 
 /** Those of the trials of which nothing more is to come. */
@@ -129,5 +129,5 @@ export async function settledAfter(sql: Sql, batch: string, after: number, known
      where t.batch = $1 and t.settled > $2 and t.settled <> all ($3::bigint[]) order by t.settled`,
     [batch, after, known],
   );
-  return rows.map((row) => ({ place: row.place, trial: trialOf(row) }));
+  return rows.map((row) => ({ place: row.place, trial: trialOf(sql, row) }));
 }

@@ -1,6 +1,7 @@
 import type { ModelCall } from '../domain/model.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
+import { placeOf } from './sealed-columns.ts';
 
 /** The same id of an attempt is kept once: the first stands. */
 export async function addModelCall(sql: Sql, trial: string, attempt: number, call: ModelCall): Promise<void> {
@@ -11,7 +12,7 @@ export async function addModelCall(sql: Sql, trial: string, attempt: number, cal
          price, currency, latency_ms, tries, ended_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17) on conflict do nothing`,
       [
-        ...[trial, attempt, call.id, call.who, call.agent, call.source, call.route, JSON.stringify(call)],
+        ...[trial, attempt, call.id, call.who, call.agent, call.source, call.route, sql.sealing.text(call, placeOf('model_calls', 'body', trial))],
         ...[usage?.input ?? null, usage?.output ?? null, usage?.cached ?? null, usage?.reasoning ?? null],
         ...[price?.amount ?? null, price?.currency ?? null, call.latencyMs, call.tries, call.at],
       ],
@@ -25,15 +26,16 @@ export async function listModelCalls(sql: Sql, trial: string, attempt: number): 
     trial,
     attempt,
   ]);
-  return rows.map(({ body }) => body);
+  return rows.map(({ body }) => sql.sealing.open(body, placeOf('model_calls', 'body', trial)));
 }
 
 /** Of all trials and attempts of a batch, with the agent of the trial. */
 export async function listBatchCalls(sql: Sql, batch: string): Promise<readonly { readonly agentName: string; readonly call: ModelCall }[]> {
-  return sql.query(
-    `select t.agent_name as "agentName", m.body as call from trialbed.model_calls m join trialbed.trials t on t.id = m.trial where t.batch = $1 order by m.ordinal`,
+  const rows = await sql.query<{ agentName: string; call: ModelCall; trial: string }>(
+    `select t.agent_name as "agentName", m.body as call, m.trial from trialbed.model_calls m join trialbed.trials t on t.id = m.trial where t.batch = $1 order by m.ordinal`,
     [batch],
   );
+  return rows.map(({ agentName, call, trial }) => ({ agentName, call: sql.sealing.open(call, placeOf('model_calls', 'body', trial)) }));
 }
 
 /** What all model calls of a batch cost so far, in one currency. */

@@ -1,20 +1,11 @@
 import { lockWaits } from '../postgres/lock-waits.ts';
 import { askedApproval, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
 import { addAudited, endAudited, listAudited } from './audit.ts';
-import {
-  addMessage,
-  beginAttempt,
-  findRecord,
-  findSnapshot,
-  finishAttempt,
-  listAttempts,
-  listMessages,
-  putRecord,
-  putSnapshot,
-  setAttemptWorld,
-} from './attempts.ts';
+import { addMessage, beginAttempt, findRecord, finishAttempt, listAttempts, listMessages, putRecord, setAttemptWorld } from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
 import { addConversation, listConversation, liveConversation } from './conversation.ts';
+import { KeyRing, type SealKey } from '../keys/key-ring.ts';
+import { Sealing } from '../keys/sealing.ts';
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { drivenBatches, markDriven } from './driving.ts';
@@ -45,12 +36,14 @@ import {
   settledPlaces,
   standingOf,
 } from './launching.ts';
+import { checkKeys, listKeys, rotateKeys } from './keys.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
 import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
+import { findSnapshot, putSnapshot } from './snapshots.ts';
 import { trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
@@ -63,6 +56,8 @@ export interface StoreOptions {
   readonly connections?: number;
   /** For the dates of batches and verdicts. Default: the machine's clock. */
   readonly now?: () => Date;
+  /** Keys by which what was said and done is encrypted, the current one first. Default: none, and nothing is. */
+  readonly keys?: readonly SealKey[];
 }
 
 /**
@@ -73,7 +68,7 @@ export interface StoreOptions {
  * it refuses us, {@link StoreMigrationError} when the tables are not those of this version.
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
-  const database = openDatabase(options.url, options.connections ?? 8);
+  const database = openDatabase(options.url, options.connections ?? 8, new Sealing(new KeyRing(options.keys ?? [])));
   const now = options.now ?? (() => new Date());
   const migrations = await ownMigrations();
   return {
@@ -85,6 +80,11 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       await database.transaction((sql) => sql.query("create temporary table room on commit drop as select repeat('room', 1000) as page"));
     },
     migrate: async () => ({ applied: await migrate(database, migrations) }),
+
+    checkKeys: () => checkKeys(database, now()),
+    keys: () => listKeys(database),
+    rotateKeys: ({ batch = 200, onProgress = () => undefined, signal } = {}) =>
+      rotateKeys(database, { batch, now: now(), onProgress, ...(signal && { signal }) }),
 
     putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules)),
     caseDocument: (hash) => caseDocument(database, hash),

@@ -12,6 +12,7 @@ import type { BatchHold, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { AuditedAct, AuditEntry, AuditFilter } from './audit.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
+import type { KeyUse, Rotation } from './keys.ts';
 import type { BatchStanding } from './launching.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { StoredRunning } from './progress.ts';
@@ -197,6 +198,16 @@ export interface PoolUse {
 export interface Store extends AsyncDisposable {
   /** Applies migrations, forward only, under a lock. Idempotent. */
   migrate(): Promise<{ readonly applied: readonly string[] }>;
+
+  /**
+   * Whether this process has the keys with which the store is encrypted; what is written from now on needs its current one. Call it once after `migrate()`.
+   * @throws {KeyMissingError} @throws {KeyWrongError}
+   */
+  checkKeys(): Promise<void>;
+  /** What is encrypted with which key, the current one first. */
+  keys(): Promise<readonly KeyUse[]>;
+  /** Encrypts everything with the current key that is not yet, at most `batch` (default 200) rows in a transaction. May be broken off, and repeated. */
+  rotateKeys(options?: { readonly batch?: number; readonly onProgress?: (changed: number) => void; readonly signal?: AbortSignal }): Promise<Rotation>;
 
   /** Whether it takes what is written: writes a page and takes it back. @throws {StoreUnavailableError} where there is no room, or nobody answers */
   requireRoom(): Promise<void>;

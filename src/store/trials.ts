@@ -1,12 +1,13 @@
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Sql } from './database.ts';
+import { openSummary } from './summaries.ts';
 import { StoreConflictError, type TrialRow } from './store.ts';
 
 /** In the manifest's order. `underWay`: only those that have begun and are not done. */
 export async function listTrials(sql: Sql, batch: string, filter: { readonly underWay?: boolean } = {}): Promise<readonly TrialRow[]> {
   const where = filter.underWay ? `t.batch = $1 and t.phase not in ('waiting', 'done')` : 't.batch = $1';
   const rows = await sql.query<TrialColumns>(`${SELECT} where ${where} order by t.ordinal`, [batch]);
-  return rows.map(trialOf);
+  return rows.map((row) => trialOf(sql, row));
 }
 
 /** Of each combination of a suite, in any batch, the one whose verdict or trouble is the newest. A trial that was cancelled says nothing. */
@@ -18,7 +19,7 @@ export async function newestTrials(sql: Sql, suite: string): Promise<readonly Tr
      order by t.case_id, t.schedule, t.agent_name, t.repetition, a.ended_at desc, b.created_at desc, b.id desc`,
     [suite],
   );
-  return rows.map(trialOf);
+  return rows.map((row) => trialOf(sql, row));
 }
 
 /**
@@ -33,7 +34,7 @@ export async function findTrial(sql: Sql, idOrPrefix: string): Promise<TrialRow 
   const rows = await sql.query<TrialColumns>(`${SELECT} where t.id like $1 order by t.id limit 4`, [pattern]);
   const [first] = rows;
   if (first === undefined) return null;
-  if (first.id === idOrPrefix || rows.length === 1) return trialOf(first);
+  if (first.id === idOrPrefix || rows.length === 1) return trialOf(sql, first);
   const ids = rows.slice(0, 3).map((row) => row.id);
   throw new StoreConflictError(`several trials begin with "${idOrPrefix}": ${ids.join(', ')}${rows.length > 3 ? ', ...' : ''}; give more of the id`);
 }
@@ -72,7 +73,7 @@ const SELECT = `
   select ${COLUMNS}
   from trialbed.trials t left join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt`;
 
-export function trialOf(row: TrialColumns): TrialRow {
+export function trialOf(sql: Sql, row: TrialColumns): TrialRow {
   return {
     id: row.id,
     batch: row.batch,
@@ -85,6 +86,6 @@ export function trialOf(row: TrialColumns): TrialRow {
     repetition: row.repetition,
     phase: row.phase,
     attempt: row.attempt,
-    summary: row.summary,
+    summary: openSummary(sql, row.id, row.summary),
   };
 }

@@ -3,6 +3,8 @@ import type { TrialSummary } from '../domain/trial.ts';
 import { firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
+import { placeOf } from './sealed-columns.ts';
+import { openSummary, summaryText } from './summaries.ts';
 import type { StoredVerdict } from './store.ts';
 
 /**
@@ -16,19 +18,26 @@ export async function addVerdict(sql: Sql, trial: string, attempt: number, verdi
       `insert into trialbed.verdicts as v (trial, attempt, grader_version, case_hash, graded_at, body) values ($1, $2, $3, $4, $5, $6)
        on conflict (trial, attempt, grader_version, case_hash) do update set rank = nextval('trialbed.verdict_rank')
        returning v.body`,
-      [trial, attempt, verdict.graderVersion, verdict.caseHash, gradedAt, JSON.stringify(verdict)],
+      [trial, attempt, verdict.graderVersion, verdict.caseHash, gradedAt, sql.sealing.text(verdict, placeOf('verdicts', 'body', trial))],
     ),
   );
   const [row] = await sql.query<{ summary: TrialSummary | null; problem: TrialRecord['problem'] }>(
     'select summary, problem from trialbed.attempts where trial = $1 and attempt = $2 for update',
     [trial, attempt],
   );
-  const summary = row?.summary ?? null;
+  const summary = openSummary(sql, trial, row?.summary ?? null);
   if (stored === undefined || summary === null || summary.pass === null) return;
   await sql.query('update trialbed.attempts set summary = $3 where trial = $1 and attempt = $2', [
     trial,
     attempt,
-    JSON.stringify(regraded(summary, row?.problem ?? null, stored.body)),
+    summaryText(
+      sql,
+      regraded(
+        summary,
+        sql.sealing.open(row?.problem ?? null, placeOf('attempts', 'problem', trial)),
+        sql.sealing.open(stored.body, placeOf('verdicts', 'body', trial)),
+      ),
+    ),
   ]);
 }
 
@@ -40,7 +49,13 @@ export async function listVerdicts(sql: Sql, trial: string): Promise<readonly St
      from trialbed.verdicts v join trialbed.trials t on t.id = v.trial where v.trial = $1 order by v.attempt, v.rank`,
     [trial],
   );
-  return rows.map((row) => ({ ...row.body, trial, attempt: row.attempt, gradedAt: row.graded_at.toISOString(), current: row.current }));
+  return rows.map((row) => ({
+    ...sql.sealing.open(row.body, placeOf('verdicts', 'body', trial)),
+    trial,
+    attempt: row.attempt,
+    gradedAt: row.graded_at.toISOString(),
+    current: row.current,
+  }));
 }
 
 function regraded(summary: TrialSummary, problem: TrialRecord['problem'], verdict: Verdict): TrialSummary {

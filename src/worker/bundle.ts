@@ -15,6 +15,9 @@ export class BundleError extends Error {
   readonly code = 'workflow_bundle';
 }
 
+/** What stands in `workflows/failure-converter`, and what is put in its place. As long as each other, so that no position in the bundle moves. */
+const FAILURES = { plain: "'failures: plain'", sealed: "'failures: coded'" } as const;
+
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 const IS_BUILT = import.meta.url.endsWith('.js');
 const PREBUILT = fileURLToPath(new URL('../workflow-bundle.js', import.meta.url));
@@ -28,6 +31,7 @@ export async function buildBundle(): Promise<WorkflowBundle> {
   try {
     const { code } = await bundleWorkflowCode({
       workflowsPath: join(SOURCE, 'workflows', IS_BUILT ? 'index.js' : 'index.ts'),
+      failureConverterPath: join(SOURCE, 'workflows', `failure-converter.${IS_BUILT ? 'js' : 'ts'}`),
       logger,
       webpackConfigHook(config) {
         const before = config.externals;
@@ -45,9 +49,17 @@ export async function buildBundle(): Promise<WorkflowBundle> {
 
 /**
  * The bundle that was built with the package; in a checkout, one that is built when a source changed and kept in `cacheFolder`
- * by the hash of all sources it can contain. @throws {BundleError}
+ * by the hash of all sources it can contain. `sealed`: it puts the texts of failures where a codec encrypts them. @throws {BundleError}
  */
-export async function loadBundle(cacheFolder: string): Promise<WorkflowBundle> {
+export async function loadBundle(cacheFolder: string, { sealed = false } = {}): Promise<WorkflowBundle> {
+  const bundle = await plainBundle(cacheFolder);
+  if (!sealed) return bundle;
+  const code = bundle.code.replaceAll(FAILURES.plain, FAILURES.sealed);
+  if (code === bundle.code) throw new BundleError('the workflow bundle has no place that says how failures are written; it was made by another version');
+  return { code };
+}
+
+async function plainBundle(cacheFolder: string): Promise<WorkflowBundle> {
   if (IS_BUILT && (await exists(PREBUILT))) return { code: await readFile(PREBUILT, 'utf8') };
   const file = join(cacheFolder, `workflow-bundle-${await sourceHash()}.js`);
   if (await exists(file)) return { code: await readFile(file, 'utf8') };

@@ -2,6 +2,8 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { z } from 'zod';
+import type { SealKey } from '../keys/key-ring.ts';
+import { parseKeys } from './keys.ts';
 import { budgets, type NamedUrl, POSTGRES_URL, worldServers } from './world-servers.ts';
 import { traceVariables, type TracesConfig, tracesConfig } from './traces/config.ts';
 import { type ConfirmAbove, parseConfirmAbove } from '../domain/confirmation.ts';
@@ -57,6 +59,8 @@ export interface ServiceSettings {
   readonly temporalCli: string | null;
   /** Where executables are looked for, as in PATH. */
   readonly path: string;
+  /** Ids of the keys by which the store is encrypted, the current one first. */
+  readonly keys: readonly string[];
   /** Folder for what can be made or fetched again, shared by all homes of this user. */
   readonly cacheFolder: string;
 }
@@ -66,6 +70,8 @@ export interface Config {
   /** Folder of everything that we keep on this machine; default `.trialbed` in the working folder. */
   readonly home: string;
   readonly store: { readonly url: string };
+  /** By which what was said and done is encrypted in the store and in Temporal, the current one first. Default: none, and nothing is. Never recorded or logged. */
+  readonly keys: readonly SealKey[];
   readonly worldHosts: readonly WorldHostConfig[];
   readonly temporal: TemporalEndpoint;
   readonly taskQueue: string;
@@ -139,6 +145,7 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
   return {
     home: homeFolder(vars.TRIALBED_HOME, place),
     store: { url: endpoints.storeUrl },
+    keys: vars.TRIALBED_KEYS,
     worldHosts: withBudgets(endpoints.worldHosts, vars.TRIALBED_WORLD_CONNECTIONS.by),
     temporal: endpoints.temporal,
     taskQueue: vars.TRIALBED_TASK_QUEUE,
@@ -176,6 +183,7 @@ export function readSettings(env: Environment, place: Place = {}): ServiceSettin
     temporal: temporalEndpoint(env),
     temporalCli: env['TEMPORAL_CLI_PATH'] || null,
     path: env['PATH'] ?? '',
+    keys: vars.TRIALBED_KEYS.map(({ id }) => id),
     cacheFolder: join(caches, 'trialbed'),
   };
 }
@@ -246,6 +254,7 @@ const variables = z.object({
   TRIALBED_MODEL_CALLS_PER_SECOND: z.coerce.number('a number').gt(0, 'a number above 0').optional(),
   TRIALBED_WORLD_CONNECTIONS: z.string().default('').transform(budgets),
   TRIALBED_WORLD_PATIENCE: count(1, 60),
+  TRIALBED_KEYS: z.string().default('').transform(parseKeys),
   TRIALBED_CONFIRM_ABOVE: z
     .string()
     .default('')

@@ -6,9 +6,11 @@ import { createWorlds } from '../environments/worlds/worlds.ts';
 import { containerOwner } from '../infra/world-containers.ts';
 import { createStore } from '../store/postgres-store.ts';
 import type { Store } from '../store/store.ts';
+import { KeyRing } from '../keys/key-ring.ts';
 import type { Config } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
 import { createLog } from './log.ts';
+import { payloadCodec } from './payload-codec.ts';
 import { connectClient } from './temporal.ts';
 
 /** What every process of ours is built from. The one place where services are made. */
@@ -25,8 +27,9 @@ export interface Root extends AsyncDisposable {
 export async function createRoot(config: Config, { lazy = false }: { readonly lazy?: boolean } = {}): Promise<Root> {
   await using stack = new AsyncDisposableStack();
   const log = createLog(config.logLevel);
-  const store = stack.use(await createStore({ url: config.store.url }));
+  const store = stack.use(await createStore({ url: config.store.url, keys: config.keys }));
   await store.migrate();
+  await store.checkKeys();
   const worlds = stack.use(
     await createWorlds({
       hosts: config.worldHosts,
@@ -39,7 +42,7 @@ export async function createRoot(config: Config, { lazy = false }: { readonly la
       log: (message, details) => log.warn(details, message),
     }),
   );
-  const temporal = stack.use(await connectClient(config.temporal, { lazy }));
+  const temporal = stack.use(await connectClient(config.temporal, { lazy, codec: payloadCodec(new KeyRing(config.keys)) }));
   const owned = stack.move();
   return { config, log, store, worlds, temporal, loadEnvironment: rememberEnvironments(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

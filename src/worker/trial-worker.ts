@@ -10,6 +10,7 @@ import { createModelClient } from '../models/client.ts';
 import { conversationQueue, modelQueue } from '../workflows/messages.ts';
 import { ToolServers } from '../tool-server/servers.ts';
 import { loadBundle } from './bundle.ts';
+import { KeyRing } from '../keys/key-ring.ts';
 import { readVariables } from './config.ts';
 import { Content } from './content.ts';
 import type { DeploymentVersion } from './version.ts';
@@ -18,6 +19,7 @@ import type { SlotParty } from './fair-slots.ts';
 import { workerIdentity } from './identity.ts';
 import type { Root } from './root.ts';
 import { watchGauges } from './gauges.ts';
+import { dataConverterFor } from './data-converter.ts';
 import { createMeters } from './meters.ts';
 import { installSdkRuntime } from './sdk-runtime.ts';
 import { loggedAsStep } from './step-log.ts';
@@ -100,9 +102,11 @@ export async function startTrialServices(root: Root, content = new Content(root.
     models,
     traced: traces.takes,
   });
+  const ring = new KeyRing(config.keys);
   const each = {
     connection,
     namespace: config.temporal.namespace,
+    dataConverter: dataConverterFor(ring),
     shutdownGraceTime: '5 seconds',
     maxHeartbeatThrottleInterval: '2 seconds',
   } as const;
@@ -124,7 +128,7 @@ export async function startTrialServices(root: Root, content = new Content(root.
         identity,
         interceptors,
         taskQueue,
-        workflowBundle: await loadBundle(config.home),
+        workflowBundle: await loadBundle(config.home, { sealed: ring.current !== null }),
         sinks: traces.sinks,
         activities: { ...activities, ...createBatchActivities(services, temporal.workflow) },
         ...slots.trials(party),

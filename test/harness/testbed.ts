@@ -38,6 +38,7 @@ export async function startTestbed(services: TestServices, options: TestbedOptio
   const config: Config = {
     home,
     store: { url: databaseUrl(services.postgresUrl, name) },
+    keys: [],
     worldHosts: [{ name: 'test', kind: 'embedded', adminUrl: services.postgresUrl }],
     temporal: { address: services.temporalAddress, namespace: 'default' },
     taskQueue: name,
