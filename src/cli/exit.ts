@@ -85,6 +85,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'workbench_data',
   'scan',
   'recorded_runs',
+  'history_file',
 ]);
 
 /** The error that started it, where ending a resource failed as well. */

@@ -16,6 +16,7 @@ import { addInit } from './commands/init.ts';
 import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
 import { addRegrade } from './commands/regrade.ts';
+import { addReplay } from './commands/replay.ts';
 import { addRequeue } from './commands/requeue.ts';
 import { addRun } from './commands/run.ts';
 import { addSchema } from './commands/schema.ts';
@@ -69,6 +70,7 @@ function createProgram(context: CommandContext): Command {
   program.commandsGroup('Run and read:');
   addRun(program, context);
   addShow(program, context);
+  addReplay(program, context);
   addWatch(program, context);
   addPs(program, context);
   addWhy(program, context);

@@ -5,6 +5,7 @@ import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, La
 import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
 import type { Outcomes } from '../store/outcomes.ts';
+import type { ReplayOptions, ReplayReport } from './replay.ts';
 import type { RequeueReceipt } from './requeue.ts';
 import type { BatchWhy, TrialWhy } from '../domain/why.ts';
 import type { BatchHold, BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
@@ -259,6 +260,8 @@ export interface Trialbed extends AsyncDisposable {
    * may be stuck. Of a Temporal that is away it says so, and tells what the store knows. @throws {NotFoundError}
    */
   why(id: string): Promise<TrialWhy | BatchWhy>;
+  /** Replays the history of a trial or a batch against the workflow code of today, without side effects. @throws {NotFoundError} */
+  replay(id: string, options?: ReplayOptions): Promise<ReplayReport>;
   /** Grades stored records again by the case files as they are now, without running an agent. */
   regrade(batch: string): Promise<RegradeReport>;
   /**
@@ -313,6 +316,9 @@ export interface PinReport {
 export type { Decision, DecisionReceipt } from './approvals.ts';
 export type { RunEstimate } from './estimate.ts';
 export type { CancelReceipt, ControlReceipt } from './control.ts';
+export type { ReplayedRun, ReplayOptions, ReplayReport } from './replay.ts';
+export type { Divergence } from '../worker/replay/divergence.ts';
+export type { StandingAfter, TimelineEvent } from '../worker/replay/timeline.ts';
 export type { RequeueReceipt } from './requeue.ts';
 export type { Outcomes } from '../store/outcomes.ts';
 export type { AuditEntry, AuditFilter } from '../store/audit.ts';

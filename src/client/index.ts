@@ -19,6 +19,7 @@ import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
 import { pin } from './pin.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
+import { replay } from './replay.ts';
 import { requeue, type RequeueReceipt } from './requeue.ts';
 import { underWay } from './under-way.ts';
 import { wakeBatch } from './wake-batch.ts';
@@ -142,6 +143,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, ...said, verdicts, lateRequests: afterRecord(late, record) };
     },
     why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),
+    replay: (id, options = {}) => replay(root, id, options),
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
@@ -275,6 +277,8 @@ export { ClosedError, NotFoundError } from './api.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 export { TrialRunsError } from './requeue.ts';
+export { replayFile } from './replay.ts';
+export { HistoryFileError } from '../worker/replay/history-file.ts';
 export { BatchBrokenError } from './launcher.ts';
 export { type Checks, checks } from './check.ts';
 export type { BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';

@@ -32,6 +32,7 @@ export async function buildBundle(): Promise<WorkflowBundle> {
     const { code } = await bundleWorkflowCode({
       workflowsPath: join(SOURCE, 'workflows', IS_BUILT ? 'index.js' : 'index.ts'),
       failureConverterPath: join(SOURCE, 'workflows', `failure-converter.${IS_BUILT ? 'js' : 'ts'}`),
+      workflowInterceptorModules: [join(SOURCE, 'workflows', IS_BUILT ? 'steps.js' : 'steps.ts')],
       logger,
       webpackConfigHook(config) {
         const before = config.externals;

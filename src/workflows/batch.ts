@@ -31,6 +31,7 @@ import {
   windowEndedSignal,
   windowId,
 } from './batch-messages.ts';
+import { type BatchStanding, tells } from './standing.ts';
 import { ON_CURRENT_VERSION, steps, Window } from './window.ts';
 
 /**
@@ -72,6 +73,7 @@ class BatchRun {
       for (const number of this.windows.keys()) if (windowId(id, number) === window) this.windows.delete(number);
     });
     setHandler(batchStatusQuery, () => this.status);
+    tells('workflow', () => this.standing);
     setHandler(pauseUpdate, () => this.control('paused'), { validator: () => this.refuse(this.hold === 'paused' ? 'The batch is paused already.' : null) });
     setHandler(resumeUpdate, () => this.control(null), { validator: () => this.refuse(this.hold === null ? 'The batch is not paused.' : null) });
     setHandler(concurrencyUpdate, (wanted) => this.setConcurrency(wanted), { validator: (wanted) => this.refuse(concurrencyProblem(wanted)) });
@@ -155,6 +157,10 @@ class BatchRun {
 
   private get status(): BatchStatus {
     return { hold: this.hold, concurrency: this.concurrency, inFlight: this.window.inFlight.size };
+  }
+
+  private get standing(): BatchStanding {
+    return { kind: 'batch', ...this.status, exhausted: this.window.exhausted, windows: this.windows.size };
   }
 
   /** How many windows share what may be in flight, this one included. */

@@ -6,6 +6,7 @@ import type { Dialogue } from './dialogue.ts';
 import type { Door } from './door.ts';
 import { LOST_AFTER, modelQueue } from './messages.ts';
 import { type ModelMember, ModelTalk, ModelUse } from './model-talk.ts';
+import { tells } from './standing.ts';
 
 /** Beyond the agent's own time: what rate limits, a provider's trouble and queues may take before the conversation is given up as the harness's trouble. */
 export const MODEL_GRACE_MS = 2 * 60 * 60_000;
@@ -25,6 +26,7 @@ export async function playModel(
 ): Promise<ConversationEnd> {
   const { budget, turns } = plan.model;
   const { use, talk, part } = member ?? { use: new ModelUse(), talk: new ModelTalk(), part: null };
+  tells('models', () => use.spent);
   const usedBefore = part?.usedMs ?? 0;
   let usedMs = 0;
   let [turn, heard, proposed] = [member?.turn ?? 1, Math.max(1, part?.heard ?? 1), part?.calls ?? 0];

@@ -41,6 +41,7 @@ import { conversationQueue, hearUpdate, LOST_AFTER, operateUpdate, SEARCH_ATTRIB
 import { askUserModel, MODEL_GRACE_MS, playModel } from './model-agent.ts';
 import { PATIENT } from './patience.ts';
 import { ScriptAgent } from './script-agent.ts';
+import { tells, type TrialStanding } from './standing.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
@@ -62,6 +63,7 @@ const slow = proxyActivities<TrialActivities>({ ...PATIENT, startToCloseTimeout:
 export async function trial(input: TrialInput): Promise<TrialSummary> {
   const run = new TrialRun(input);
   setHandler(statusQuery, () => run.status());
+  tells('workflow', () => run.standing());
   setHandler(operateUpdate, (call, attempt) => run.call(call, attempt));
   setHandler(hearUpdate, (attempt) => run.hear(attempt));
   run.decisions.listen();
@@ -124,6 +126,7 @@ class TrialRun {
   private budget = 0;
   private phase: TrialPhase = 'waiting';
   private current: AttemptRef;
+  private plan: AttemptPlan | null = null;
   private door: Door | null = null;
   /** Of a case with a simulated user. */
   private dialogue: Dialogue | null = null;
@@ -154,6 +157,25 @@ class TrialRun {
     return { phase: this.phase, attempt: this.current.attempt, calls: this.door?.calls ?? 0, inFlight: this.door?.inFlight ?? [], waiting };
   }
 
+  standing(): TrialStanding {
+    const { door, dialogue, plan } = this;
+    const operations = (door?.notes ?? []).map(({ id, tool, told, ended, problem }) => ({
+      id,
+      tool,
+      state: ended?.state ?? told,
+      problem: ended ? ended.problem : problem,
+    }));
+    const { calls, turns, wallMs } = plan?.budget ?? { calls: 0, turns: 0, wallMs: 0 };
+    return {
+      kind: 'trial',
+      ...this.status(),
+      budget: plan ? { calls, turns, wallMs } : null,
+      turns: dialogue?.turns ?? (door ? 1 : 0),
+      beyondBudget: door?.beyondBudget ?? 0,
+      operations,
+    };
+  }
+
   async call(call: Parameters<Door['call']>[0], attempt = this.current.attempt): ReturnType<Door['call']> {
     this.updates++;
     // A late call of an attempt that has ended must not become one of its successor. Histories of earlier versions name no attempt.
@@ -175,6 +197,7 @@ class TrialRun {
   async attempt(attempt: number): Promise<TrialSummary> {
     const ref = { trial: this.input.trial, attempt };
     this.current = ref;
+    this.plan = null;
     this.door = null;
     this.dialogue = null;
     this.trace = null;
@@ -190,6 +213,7 @@ class TrialRun {
     try {
       plan = await short.beginAttempt({ ...ref, ...(this.input.together && { phase: 'provision' as const }), ...this.reportTo });
       if (plan.done) return plan.done;
+      this.plan = plan;
       this.budget = plan.budget.calls * (plan.approver?.by === 'people' ? 2 : 1) + plan.budget.turns;
       if (plan.traced) this.trace = new AttemptTrace({ ...this.input, attempt }, startedAt);
       const entered = await this.enterWorld(plan, ref);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
 import { inject } from 'vitest';
 import { decide } from '../../src/client/approvals.ts';
 import { prepareBatch, run } from '../../src/client/run.ts';
@@ -11,7 +12,7 @@ import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { calls, says, startProvider } from '../harness/provider.ts';
 import { writeTeamSuite } from '../harness/team-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
-import type { BatchSettings } from '../../src/workflows/batch-messages.ts';
+import { type BatchSettings, concurrencyUpdate, pauseUpdate, resumeUpdate } from '../../src/workflows/batch-messages.ts';
 import { acting, blobs, moduleAgent } from './core-trials.ts';
 
 /** A trial of a kind whose history is of its own shape, run to its end and handed over while its server still has the history. */
@@ -117,10 +118,25 @@ export const HISTORY_SCENARIOS: readonly HistoryScenario[] = [
   },
   // The last run of one that continued as new and had a further window.
   { name: 'continued', run: (use) => batchOf(3, { endsPerRun: 2, windowSize: 2 }, use) },
+  // Paused, given more room and resumed while it runs.
+  {
+    name: 'steered',
+    run: (use) =>
+      batchOf(2, {}, use, async (batch) => {
+        await batch.executeUpdate(pauseUpdate);
+        await batch.executeUpdate(concurrencyUpdate, { args: [3] });
+        await batch.executeUpdate(resumeUpdate);
+      }),
+  },
 ];
 
-/** A batch, in place of a trial. */
-async function batchOf(concurrency: number, settings: Partial<BatchSettings>, use: Parameters<HistoryScenario['run']>[0]): Promise<void> {
+/** A batch, in place of a trial. `steer`: once its first trial has ended. */
+async function batchOf(
+  concurrency: number,
+  settings: Partial<BatchSettings>,
+  use: Parameters<HistoryScenario['run']>[0],
+  steer?: (batch: WorkflowHandle) => Promise<void>,
+): Promise<void> {
   await using testbed = await startTestbed(inject('services'));
   await using suites = await blobs(testbed, 'history');
   const { root } = testbed;
@@ -128,7 +144,11 @@ async function batchOf(concurrency: number, settings: Partial<BatchSettings>, us
   const { batch } = await prepareBatch(root, { ...request, trials: 8, concurrency, keep: 'never' });
   const handle = startBatch(root, batch, false, new Promise(() => {}), root.config.taskQueue, null, settings);
   let last: TrialSummary | null = null;
-  for await (const event of handle.events()) if (event.type === 'trial') last = event;
+  for await (const event of handle.events()) {
+    if (event.type !== 'trial') continue;
+    if (last === null) await steer?.(root.temporal.workflow.getHandle(batch.id));
+    last = event;
+  }
   await handle.result();
   if (last) await use(testbed, { ...last, trial: batch.id });
 }

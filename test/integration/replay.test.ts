@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
@@ -10,7 +10,7 @@ import { HISTORY_SCENARIOS } from './history-scenarios.ts';
 
 /**
  * Saved with the workflow's id in the name: ids made inside the workflow derive from it, and replay must be given the same.
- * `TRIALBED_SAVE_HISTORIES=1 vitest run test/integration/replay.test.ts` runs every scenario and saves its history in place of the one before.
+ * `TRIALBED_SAVE_HISTORIES=1 vitest run test/integration/replay.test.ts` runs every scenario and saves its history beside those of earlier releases, which stay.
  */
 const SAVED = 'test/histories';
 
@@ -82,6 +82,9 @@ describe.skipIf(process.env.TRIALBED_SAVE_HISTORIES)('saved histories of earlier
     expect(count(continued, 'MARKER_RECORDED')).toBeGreaterThan(0);
     // Trials are no children.
     expect(count(continued, 'CHILD_WORKFLOW_EXECUTION_COMPLETED')).toBe(0);
+    const steered = await kinds('steered');
+    expect(count(steered, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED')).toBe(3);
+    expect(steered.lastIndexOf('WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toBeLessThan(steered.lastIndexOf('WORKFLOW_EXECUTION_SIGNALED'));
     const killed = await kinds('killed');
     expect(count(killed, 'ACTIVITY_TASK_TIMED_OUT') + count(killed, 'ACTIVITY_TASK_FAILED')).toBeGreaterThan(0);
   });
@@ -98,10 +101,9 @@ describe.skipIf(process.env.TRIALBED_SAVE_HISTORIES)('saved histories of earlier
   });
 });
 
-/** In place of the scenario's earlier one, without the name of the machine that it ran on. */
+/** Without the name of the machine that it ran on. */
 async function save(scenario: string, trial: string, json: string): Promise<void> {
   await mkdir(SAVED, { recursive: true });
-  for (const file of await readdir(SAVED)) if (file.startsWith(`${scenario}.`)) await rm(join(SAVED, file));
   await writeFile(join(SAVED, `${scenario}.${trial}.json`), `${json.replace(/"\d+@[^"]*"/g, '"worker"')}\n`);
 }
 

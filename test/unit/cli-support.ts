@@ -68,6 +68,7 @@ export class TestHost implements Host {
       trials: missing,
       show: missing,
       why: missing,
+      replay: missing,
       regrade: missing,
       regradeRuns: missing,
       validate: missing,
