@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { loadBundle } from '../worker/bundle.ts';
-import { readSettings } from '../worker/config.ts';
+import { KeyRing, type SealKey } from '../keys/key-ring.ts';
+import { readKeys, readSettings } from '../worker/config.ts';
+import { payloadCodec } from '../worker/payload-codec.ts';
+import { decodedRun } from '../worker/replay/decoded.ts';
 import type { Divergence } from '../worker/replay/divergence.ts';
 import { fetchRuns } from '../worker/replay/fetch-runs.ts';
 import type { WorkflowHistory } from '../worker/replay/history.ts';
@@ -55,7 +58,7 @@ export async function replay(
     throw new NotFoundError(
       `the server has no history of ${workflow}: it was never launched, or its time there is over; a history that was saved is replayed by \`trialbed replay --file FILE\``,
     );
-  return replayed({ workflow, runs }, config.home, options);
+  return replayed({ workflow, runs }, config, options);
 }
 
 /**
@@ -65,15 +68,22 @@ export async function replay(
 export async function replayFile(file: string, options: ReplayOptions & Settings & { readonly workflow?: string } = {}): Promise<ReplayReport> {
   const { env, place } = sourcesOf(options);
   const history = await readHistoryFile(resolve(place.cwd ?? '.', file), options.workflow);
-  return replayed(history, readSettings(env, place).home, options);
+  return replayed(history, { home: readSettings(env, place).home, keys: readKeys(env) }, options);
 }
 
-async function replayed(history: WorkflowHistory, home: string, { steps: wanted = false, save }: ReplayOptions): Promise<ReplayReport> {
+async function replayed(
+  history: WorkflowHistory,
+  { home, keys }: { readonly home: string; readonly keys: readonly SealKey[] },
+  { steps: wanted = false, save }: ReplayOptions,
+): Promise<ReplayReport> {
+  // As the server has it: what is encrypted there is so in the file.
   if (save !== undefined) await writeHistoryFile(save, history);
   const bundle = await loadBundle(home);
   const runs: ReplayedRun[] = [];
-  for (const run of history.runs) {
-    const { divergence, steps } = await replayRun(run, { workflow: history.workflow, bundle, codecs: [] });
+  const codec = payloadCodec(new KeyRing(keys));
+  for (const stored of history.runs) {
+    const run = await decodedRun(stored, codec);
+    const { divergence, steps } = await replayRun(run, { workflow: history.workflow, bundle });
     const last = run.events.at(-1);
     runs.push({
       run: run.run,

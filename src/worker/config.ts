@@ -188,6 +188,11 @@ export function readSettings(env: Environment, place: Place = {}): ServiceSettin
   };
 }
 
+/** The keys by which records and payloads are encrypted, for what needs no service. @throws {ConfigError} */
+export function readKeys(env: Environment): readonly SealKey[] {
+  return parse(env).TRIALBED_KEYS;
+}
+
 /** Above what a run is to be confirmed, on this machine. @throws {ConfigError} */
 export function readConfirmAbove(env: Environment): ConfirmAbove {
   return parse(env).TRIALBED_CONFIRM_ABOVE;

@@ -62,3 +62,18 @@ test('what the server has not is said', async () => {
   await expect(client.replay('no-such-trial')).rejects.toThrow(NotFoundError);
   await expect(client.replay('no-such-trial')).rejects.toThrow(/the server has no history of no-such-trial/);
 });
+
+test('a history whose payloads are encrypted is saved as it is, and replays where the key is', async () => {
+  const keys = [{ id: 'k1', secret: Buffer.alloc(32, 7).toString('base64') }];
+  await using sealed = await startTestbed(inject('services'), { config: { keys } });
+  await using own = await blobs(sealed, 'replayed');
+  const trial = await own.run({ kind: 'script', steps: [{ call: 'refuse', with: { length: 5 } }], answer: 'Done.' });
+  const file = join(sealed.root.config.home, 'trial.json');
+  const report = await trialbedOver(sealed.root, async () => {}).replay(trial.trial, { steps: true, save: file });
+  expect(report.compatible).toBe(true);
+  expect(report.runs[0]?.timeline?.flatMap(({ operations }) => operations)).toMatchObject([{ id: 'op-1', tool: 'refuse', state: 'failed' }]);
+  expect(await readFile(file, 'utf8')).toContain('"encryption-key-id"');
+  const env = { TRIALBED_KEYS: `k1=${keys[0]?.secret}` };
+  expect(await replayFile(file, { steps: true, home: sealed.root.config.home, env })).toEqual({ ...report, saved: null });
+  await expect(replayFile(file, { home: sealed.root.config.home, env: {} })).rejects.toThrow(/k1/);
+});

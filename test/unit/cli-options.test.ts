@@ -99,7 +99,24 @@ test('every command has help with examples, and --json', async () => {
   const program = new TestHost();
   expect(await runCommandLine(['--help'], program)).toBe(0);
   const commands = [...program.stdout.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
-  const read = ['run', 'show', 'replay', 'watch', 'ps', 'why', 'requeue', 'regrade', 'pause', 'resume', 'concurrency', 'cancel', 'approvals', 'approve', 'deny', 'audit'];
+  const read = [
+    'run',
+    'show',
+    'replay',
+    'watch',
+    'ps',
+    'why',
+    'requeue',
+    'regrade',
+    'pause',
+    'resume',
+    'concurrency',
+    'cancel',
+    'approvals',
+    'approve',
+    'deny',
+    'audit',
+  ];
   const write = ['init', 'validate', 'pin', 'schema', 'import'];
   expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'worker', 'sweep', 'completion']);
   for (const name of commands) {

@@ -1,4 +1,3 @@
-import type { PayloadCodec } from '@temporalio/common';
 import { type InjectedSinks, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import type { TraceSinks } from '../../workflows/attempt-trace.ts';
@@ -17,13 +16,10 @@ export interface ReplayedHistory {
   readonly steps: readonly Step[];
 }
 
-/**
- * Replays one run against the workflow code of a bundle. Nothing is carried out: activities, timers and messages are answered from the history. `codecs`: what reads the
- * payloads, where they are encrypted.
- */
+/** Replays one run, whose payloads are plain, against the workflow code of a bundle. Nothing is carried out: activities, timers and messages are answered from the history. */
 export async function replayRun(
   { run, events }: HistoryRun,
-  { workflow, bundle, codecs }: { readonly workflow: string; readonly bundle: WorkflowBundle; readonly codecs: readonly PayloadCodec[] },
+  { workflow, bundle }: { readonly workflow: string; readonly bundle: WorkflowBundle },
 ): Promise<ReplayedHistory> {
   // What the SDK would log of a failure is told by the result.
   installSdkRuntime(createLog('silent'), null);
@@ -32,7 +28,7 @@ export async function replayRun(
     steps: { took: { fn: (_info, step) => void steps.push(step), callDuringReplay: true } },
     traces: { span: { fn: () => undefined } },
   };
-  const options = { workflowBundle: bundle, replayName: STEPPED_QUEUE, sinks, dataConverter: { payloadCodecs: [...codecs] } };
+  const options = { workflowBundle: bundle, replayName: STEPPED_QUEUE, sinks };
   try {
     await Worker.runReplayHistory(options, protoOf(events), workflow);
     return { divergence: null, steps };

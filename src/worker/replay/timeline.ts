@@ -127,7 +127,9 @@ function whatOf(run: HistoryRun, event: HistoryEvent): string {
 
 /** A failure with what it came from, the innermost last. */
 function failureText(failure: unknown): string | null {
-  const { message, cause } = fieldsOf(failure);
+  const { message: open, cause, encodedAttributes } = fieldsOf(failure);
+  // Where payloads are encrypted, the text is one of them.
+  const message = fieldsOf(payloadValue(encodedAttributes)).message ?? open;
   if (typeof message !== 'string') return null;
   const inner = failureText(cause);
   return inner === null || inner === '' ? message : `${message}: ${inner}`;
