@@ -265,7 +265,7 @@ function wordsOf({ by, reason }: Decision, actor: Actor): string | null {
 }
 
 /** For each service that is asked why something stands still. */
-const WHY_MS = 700;
+const WHY_MS = 600;
 
 /** The record holds those of before, in the same order. */
 function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): readonly LateRequest[] {

@@ -89,6 +89,8 @@ export interface WorkflowTaskEvidence {
     /** Where it was thrown, as `file:line:column`; null: no file is in its stack. */
     readonly file: string | null;
     readonly stack: string;
+    /** Who had it; null: nobody is named. */
+    readonly worker: string | null;
     /** Number of the event of the history that has it. */
     readonly event: number;
     readonly at: string | null;
@@ -131,7 +133,7 @@ export interface LockSession {
   readonly pid: number;
   readonly application: string;
   readonly user: string;
-  /** Of its statement, or of its transaction where it does nothing. */
+  /** When its statement began, where it waits; its transaction, where it is waited for. */
   readonly since: string | null;
   readonly state: string;
 }

@@ -5,7 +5,7 @@ export interface DatabaseSession {
   readonly user: string;
   /** `active`, `idle in transaction`, ... */
   readonly state: string;
-  /** Of its statement, or of its transaction where it does nothing. ISO 8601. */
+  /** When its statement began, where it waits; its transaction, where it is waited for. ISO 8601. */
   readonly since: string | null;
 }
 
@@ -36,14 +36,14 @@ export async function lockWaits(
   return rows.map(({ schema, table, waits, holders }) => ({ on: schema === null || table === null ? null : { schema, table }, waits, holders }));
 }
 
-const SESSION = (a: string) =>
+const SESSION = (a: string, since: string) =>
   `json_build_object('pid', ${a}.pid, 'application', left(coalesce(${a}.application_name, ''), 80), 'user', left(coalesce(${a}.usename::text, ''), 80), 'state', coalesce(${a}.state, ''),
-     'since', to_char((case when ${a}.state = 'active' then ${a}.query_start else ${a}.xact_start end) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+     'since', to_char(${a}.${since} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
 
 /** Whoever waits for a row has the lock of its place in the table, or is about to take it; so the table that it writes to says where. */
 const WAITS = `
-  select n.nspname::text as schema, c.relname::text as "table", ${SESSION('a')} as waits,
-    (select coalesce(json_agg(${SESSION('h')}), '[]') from pg_stat_activity h where h.pid = any (pg_blocking_pids(a.pid))) as holders
+  select n.nspname::text as schema, c.relname::text as "table", ${SESSION('a', 'query_start')} as waits,
+    (select coalesce(json_agg(${SESSION('h', 'xact_start')}), '[]') from pg_stat_activity h where h.pid = any (pg_blocking_pids(a.pid))) as holders
   from pg_stat_activity a
   left join lateral (
     select l.relation from pg_locks l where l.pid = a.pid and l.relation is not null and l.database = a.datid

@@ -44,7 +44,7 @@ import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
 import { findSnapshot, putSnapshot } from './snapshots.ts';
-import { trialStanding } from './standing.ts';
+import { launchedTrials, trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -118,6 +118,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     setPhase: (trial, attempt, phase) => setPhase(database, trial, attempt, phase),
     progress: (batch) => countGroups(database, batch),
     running: ({ batch, limit }) => listRunning(database, batch ?? null, limit),
+    launched: ({ batch, limit }) => launchedTrials(database, batch, limit),
     outcomes: (batches) => countOutcomes(database, batches),
     requeue: (trial) => database.transaction((sql) => requeueTrial(sql, trial)),
     setModelWait: (trial, attempt, waitMs) => setModelWait(database, trial, attempt, waitMs),

@@ -22,3 +22,12 @@ export async function trialStanding(sql: Sql, trial: string): Promise<TrialStand
   );
   return row ? { launched: row.launched, settled: row.settled, modelWaitUntil: row.until?.toISOString() ?? null, gateways: row.gateways } : null;
 }
+
+/** Trials that some window has launched and that have not begun, in the manifest's order. */
+export async function launchedTrials(sql: Sql, batch: string, limit: number): Promise<readonly string[]> {
+  const rows = await sql.query<{ id: string }>(
+    'select id from trialbed.trials where batch = $1 and settled is null and attempt = 0 and claimed_by is not null order by ordinal limit $2',
+    [batch, limit],
+  );
+  return rows.map(({ id }) => id);
+}

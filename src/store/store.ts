@@ -278,6 +278,8 @@ export interface Store extends AsyncDisposable {
   progress(batch: string): Promise<readonly TrialGroup[]>;
   /** Trials that have begun and are not done, of one batch or of all, those that have run for longest first. */
   running(filter: { readonly batch?: string; readonly limit: number }): Promise<readonly StoredRunning[]>;
+  /** Trials of a batch that were launched and have not begun, in the manifest's order. */
+  launched(filter: { readonly batch: string; readonly limit: number }): Promise<readonly string[]>;
   /** How the trials of these batches ended that have, by batch. */
   outcomes(batches: readonly string[]): Promise<ReadonlyMap<string, Outcomes>>;
   /** Opens a trial that has ended, so that its batch launches it once more; its attempts stay. @throws {StoreConflictError} for one of a cancelled batch. */

@@ -39,10 +39,13 @@ export async function batchFacts(looking: Looking, stored: BatchRow): Promise<Ba
   const { store, temporal } = root;
   const ask = <T>(work: () => Promise<T>): Promise<Answer<T>> => soon(patienceMs, work);
   const queues = new Queues(pollers, temporal, patienceMs);
-  const own = pollers.queueOf(stored);
+  const looked = ask(() => lookAtWorkflow(temporal, batchWorkflowId(stored.id), Date.now() + patienceMs));
   const [queue, workflow, [current = stored] = [], spent, room, locks] = await Promise.all([
-    queues.of(own, 'trials'),
-    ask(() => lookAtWorkflow(temporal, batchWorkflowId(stored.id), Date.now() + patienceMs)),
+    // Its workflow knows the queue that it is on.
+    looked.then(({ value, problem }) =>
+      problem === null ? queues.of(value?.queue || pollers.queueOf(stored), 'trials') : unasked(pollers.queueOf(stored), problem),
+    ),
+    looked,
     ask(() => asTheyAre(store, [stored], pollers)).then(({ value }) => value ?? [stored]),
     stored.maxCost === null ? null : ask(() => store.spent(stored.id, stored.maxCost?.currency ?? '')).then(({ value }) => value),
     stored.state === 'running' ? ask(() => store.requireRoom()) : null,
@@ -64,6 +67,11 @@ export async function batchFacts(looking: Looking, stored: BatchRow): Promise<Ba
     outages: room?.problem ? [outage(room.problem)] : [],
     locks,
   };
+}
+
+/** Of a Temporal that does not answer. */
+function unasked(queue: string, problem: string): Queue {
+  return { queue, serves: 'trials', workers: [], backlog: null, problem };
 }
 
 function budgetOf({ maxCost }: BatchRow, spent: number | null): BatchFacts['budget'] {

@@ -34,7 +34,9 @@ export function taskEvidence(now: Date, task: Omit<WorkflowTaskEvidence, 'kind'>
     `workflow task: ${state}, attempt ${attempt}${from === null ? '' : `, due for ${since(now, from)}`}`,
     ...(failure === null
       ? []
-      : [`failed at event ${failure.event} with ${failure.cause}: ${failure.message}${failure.file === null ? '' : ` at ${failure.file}`}`]),
+      : [
+          `failed at event ${failure.event} with ${failure.cause}: ${failure.message}${failure.file === null ? '' : ` at ${failure.file}`}${failure.worker === null ? '' : ` (worker ${failure.worker})`}`,
+        ]),
     ...(after === null ? [] : [`after ${after.kind} ${after.name} (event ${after.event})`]),
   ];
   return { kind: 'workflow_task', ...task, text: parts.join(', ') };

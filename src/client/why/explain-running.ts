@@ -5,9 +5,12 @@ import { explainActivity } from './explain-activity.ts';
 import { failingTask } from './failing-task.ts';
 import type { Found } from './found.ts';
 import { heldLocks } from './held-locks.ts';
-import { ago, since } from './times.ts';
+import { ago, secondsBetween, since } from './times.ts';
 import type { TrialFacts } from './trial-facts.ts';
 import type { WorkflowLook } from './workflow-look.ts';
+
+/** A worker that has a free place takes what is due at once. */
+const UNTAKEN_SECONDS = 5;
 
 /** What a trial waits for whose workflow runs: the first of these that is so. */
 export function explainRunning(facts: TrialFacts, workflow: WorkflowLook): Found {
@@ -19,6 +22,7 @@ export function explainRunning(facts: TrialFacts, workflow: WorkflowLook): Found
     away(facts) ??
     asked(facts) ??
     explainActivity(facts, workflow) ??
+    untaken(facts, workflow) ??
     begins(facts, workflow) ??
     steps(facts, workflow);
   return { ...first, evidence: withRest(facts, workflow, first.evidence) };
@@ -101,6 +105,17 @@ function asked({ now, approvals }: TrialFacts): Found | null {
     sentence: `it waits for an approval: ${first.operation} ${first.approval.tool} was asked for ${ago(now, first.approval.requestedAt)}${more}, and nobody has decided`,
     evidence: approvals.map((one) => approvalEvidence(now, one)),
     next: `\`trialbed approvals\` shows what is asked; \`trialbed approve ${first.id}\` or \`trialbed deny ${first.id}\` decides`,
+  };
+}
+
+/** There are workers by what Temporal remembers, and none of them takes what is due. */
+function untaken({ now, batch }: TrialFacts, { task }: WorkflowLook): Found | null {
+  if (task?.state !== 'scheduled' || task.since === null || secondsBetween(task.since, now) < UNTAKEN_SECONDS) return null;
+  return {
+    cause: 'worker',
+    sentence: `it waits for a worker: none of those that ask for work on the queue ${batch.queue.queue} has taken its workflow task for ${since(now, task.since)}; they are busy, or hang`,
+    evidence: [taskEvidence(now, task), queueEvidence(now, batch.queue)],
+    next: 'More workers take more: `trialbed worker`; one that hangs has to be ended',
   };
 }
 

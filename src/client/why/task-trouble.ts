@@ -27,7 +27,8 @@ export async function taskTrouble(client: Client, events: readonly HistoryEvent[
 }
 
 async function failureOf(client: Client, event: HistoryEvent): Promise<WorkflowTaskEvidence['failure']> {
-  const place = { event: Number(String(event.eventId ?? 0)), at: isoTime(event.eventTime) };
+  const worker = event.workflowTaskFailedEventAttributes?.identity ?? '';
+  const place = { worker: worker === '' ? null : printable(worker, MAX_NAME), event: Number(String(event.eventId ?? 0)), at: isoTime(event.eventTime) };
   const { cause, failure } = event.workflowTaskFailedEventAttributes ?? {};
   if (!event.workflowTaskFailedEventAttributes)
     return { cause: 'TIMED_OUT', type: 'TIMED_OUT', message: 'the worker that had it did not answer in time', file: null, stack: '', ...place };
@@ -36,7 +37,7 @@ async function failureOf(client: Client, event: HistoryEvent): Promise<WorkflowT
   const stack = printable(error?.stack ?? failure?.stackTrace ?? '', MAX_STACK);
   return {
     cause: name.replace('WORKFLOW_TASK_FAILED_CAUSE_', ''),
-    type: error ? typeOf(error) : name,
+    type: typeIn(stack) ?? (error ? typeOf(error) : name),
     message: printable(error?.message ?? failure?.message ?? '', MAX_MESSAGE),
     file: fileIn(stack),
     stack,
@@ -52,6 +53,11 @@ function messageIn(events: readonly HistoryEvent[]): WorkflowTaskEvidence['after
     if (update) return { kind: 'update', name: printable(update.request?.input?.name ?? '', MAX_NAME), event };
   }
   return null;
+}
+
+/** What an error calls itself in its stack: a failed workflow task has no other place for it. */
+function typeIn(stack: string): string | null {
+  return /^(?:Uncaught )?([A-Za-z]\w{0,60}(?:Error|Exception|Failure)): /m.exec(stack)?.[1] ?? null;
 }
 
 /** The first place of a stack that is not of a library, else its first place. */

@@ -35,15 +35,19 @@ export interface TrialFacts {
 const ANSWER_MS = 500;
 const GATEWAY_MS = 500;
 
-export async function trialFacts(looking: Looking, trial: TrialRow, batch: BatchFacts): Promise<TrialFacts> {
+/** `asked`: what all trials of its batch have in common, which may still be under way. */
+export async function trialFacts(looking: Looking, trial: TrialRow, asked: BatchFacts | Promise<BatchFacts>): Promise<TrialFacts> {
   const { root, patienceMs } = looking;
   const { store, temporal } = root;
   const ask = <T>(work: () => Promise<T>): Promise<Answer<T>> => soon(patienceMs, work);
-  const [attempts, standing, approvals, workflow] = await Promise.all([
+  // What did not answer a moment ago is not asked again.
+  const known = asked instanceof Promise ? null : asked.temporalProblem;
+  const [batch, attempts, standing, approvals, workflow] = await Promise.all([
+    asked,
     ask(() => store.attempts(trial.id)),
     ask(() => store.trialStanding(trial.id)),
-    batch.batch.options.human && trial.phase === 'drive' ? ask(() => store.waitingApprovals({ batch: trial.batch })) : null,
-    batch.temporalProblem !== null ? null : ask(() => lookAtWorkflow(temporal, trial.id, Date.now() + patienceMs)),
+    trial.phase === 'drive' ? ask(() => store.waitingApprovals({ batch: trial.batch })) : null,
+    known === null ? ask(() => lookAtWorkflow(temporal, trial.id, Date.now() + patienceMs)) : null,
   ]);
   const look = workflow?.value ?? null;
   const runs = look?.status === 'RUNNING';
@@ -55,7 +59,7 @@ export async function trialFacts(looking: Looking, trial: TrialRow, batch: Batch
     answers
       ? soon(ANSWER_MS, () => temporal.withDeadline(Date.now() + ANSWER_MS, () => temporal.workflow.getHandle(trial.id, look.run).query(statusQuery)))
       : null,
-    Promise.all([...new Set(look?.activities.map(({ queue }) => queue))].map((queue) => batch.queues.ofActivity(queue, batch.queue.queue))),
+    Promise.all([...new Set(look?.activities.map(({ queue }) => queue))].map((queue) => batch.queues.ofActivity(queue, look?.queue ?? ''))),
     converses ? Promise.all(gatewaysOf(looking, standing.value).map(probe)) : [],
   ]);
   const lockedWorld = (locks?.value ?? []).map((lock) => ({ ...lock, server: world?.host ?? '' }));
@@ -65,7 +69,7 @@ export async function trialFacts(looking: Looking, trial: TrialRow, batch: Batch
     batch,
     attempts: attempts.value ?? [],
     standing: standing.value,
-    approvals: (approvals?.value ?? []).filter((asked) => asked.trial === trial.id && asked.attempt === trial.attempt),
+    approvals: (approvals?.value ?? []).filter((one) => one.trial === trial.id && one.attempt === trial.attempt),
     workflow: look,
     temporalProblem: batch.temporalProblem ?? workflow?.problem ?? null,
     status: status?.value ?? null,

@@ -9,34 +9,40 @@ import { asSentence, type Found, said } from './found.ts';
 import { soon } from './soon.ts';
 import { trialFacts } from './trial-facts.ts';
 
-/** Trials that are looked at one by one, those that have run for longest; and the time for all of them. */
-const MOST_LOOKED = 40;
+/** Trials that are looked at one by one: of those that have begun, the ones that have run for longest; of those that have not, the first. And the time for all of them. */
+const MOST_BEGUN = 32;
+const MOST_LAUNCHED = 8;
 const AT_ONCE = 8;
-const LOOK_MS = 800;
+const LOOK_MS = 900;
 const MOST_EXAMPLES = 3;
 
 /** What a batch waits for, and its trials by what they do. */
 export async function whyBatch(looking: Looking, stored: BatchRow): Promise<BatchWhy> {
   const { store } = looking.root;
-  const facts = await batchFacts(looking, stored);
-  const [groups, running] = await Promise.all([store.progress(stored.id), store.running({ batch: stored.id, limit: MOST_LOOKED })]);
+  const batch = stored.id;
+  const [facts, groups, begun, launched] = await Promise.all([
+    batchFacts(looking, stored),
+    store.progress(batch),
+    store.running({ batch, limit: MOST_BEGUN }),
+    store.launched({ batch, limit: MOST_LAUNCHED }),
+  ]);
   const counts = countTrials(groups, facts.workforce);
   const looked: TrialWhy[] = [];
   // What was found when the time is over is what is told.
   await soon(LOOK_MS, () =>
-    inParallel(running, AT_ONCE, async ({ trial: id }) => {
+    inParallel([...begun.map(({ trial }) => trial), ...launched], AT_ONCE, async (id) => {
       const trial = await store.trial(id);
       if (trial) looked.push(explainTrial(await trialFacts(looking, trial, facts)));
     }),
   );
-  const trials = [...looked];
+  const open = looked.filter(({ phase }) => phase !== 'done');
   const found = explainBatch(looking.now(), facts);
-  const grouped = groupsOf(trials, counts, found);
+  const grouped = groupsOf(open, counts, found, facts.temporalProblem !== null);
   const { cause, sentence, evidence, next } = mainOf(found, grouped, counts.running + counts.waiting);
   return {
     type: 'why',
     what: 'batch',
-    batch: stored.id,
+    batch,
     suite: stored.suite,
     state: facts.workforce.state,
     trials: counts.trials,
@@ -46,15 +52,16 @@ export async function whyBatch(looking: Looking, stored: BatchRow): Promise<Batc
     evidence,
     next,
     groups: grouped,
-    looked: trials.length,
+    looked: open.length,
     temporalProblem: facts.temporalProblem,
   };
 }
 
 /** Those that were looked at by what was found; the others by what the store knows. */
-function groupsOf(trials: readonly TrialWhy[], counts: ReturnType<typeof countTrials>, batch: Found): readonly WhyGroup[] {
+function groupsOf(looked: readonly TrialWhy[], counts: ReturnType<typeof countTrials>, batch: Found, away: boolean): readonly WhyGroup[] {
   const groups = new Map<WhyCause, { trials: number; examples: WhyGroup['examples'][number][] }>();
   const add = (cause: WhyCause, count: number, example?: TrialWhy): void => {
+    if (count <= 0) return;
     const group = groups.get(cause) ?? { trials: 0, examples: [] };
     groups.set(cause, group);
     group.trials += count;
@@ -63,17 +70,20 @@ function groupsOf(trials: readonly TrialWhy[], counts: ReturnType<typeof countTr
       group.examples.push({ trial, case: kase, agent, sentence });
     }
   };
-  for (const trial of trials) add(trial.cause, 1, trial);
-  let unlooked = Math.max(0, counts.running + counts.waiting - trials.length);
-  // Whoever has not begun was not looked at.
-  for (const reason of ['turn', 'paused', 'launcher'] satisfies readonly WaitReason[]) {
-    const count = Math.min(unlooked, counts.waits[reason] ?? 0);
-    if (count > 0) add(batch.cause === 'working' || reason !== 'turn' ? (batch.cause === 'budget' ? 'budget' : reason) : batch.cause, count);
-    unlooked -= count;
+  for (const trial of looked) add(trial.cause, 1, trial);
+  let rest = counts.running + counts.waiting - looked.length;
+  for (const [reason, count] of Object.entries(counts.waits) as [WaitReason, number][]) {
+    // Whoever has not been launched was not looked at, and waits for what its batch waits for.
+    const unlaunched = UNLAUNCHED.has(reason);
+    const unlooked = Math.min(rest, unlaunched ? count : count - looked.filter(({ cause }) => cause === reason).length);
+    add(unlaunched && batch.cause !== 'working' ? batch.cause : away ? 'infrastructure' : reason, unlooked);
+    rest -= Math.max(0, unlooked);
   }
-  if (unlooked > 0) add(counts.running > 0 ? 'step' : 'worker', unlooked);
+  add(away ? 'infrastructure' : 'step', rest);
   return [...groups].map(([cause, group]) => ({ cause, ...group })).sort((a, b) => b.trials - a.trials);
 }
+
+const UNLAUNCHED: ReadonlySet<WaitReason> = new Set(['turn', 'paused', 'launcher']);
 
 /** Where nothing is in the batch's own way, what most of its trials wait for. */
 function mainOf(found: Found, groups: readonly WhyGroup[], open: number): Found {

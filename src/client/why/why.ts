@@ -16,5 +16,5 @@ export async function why(looking: Looking, id: string): Promise<TrialWhy | Batc
   const trial = await store.trial(id);
   const own = trial && (await store.batch(trial.batch));
   if (!trial || !own) throw new NotFoundError(`there is no batch or trial ${id}; \`trialbed ps\` lists batches, \`trialbed ps BATCH\` a batch's trials`);
-  return explainTrial(await trialFacts(looking, trial, await batchFacts(looking, own)));
+  return explainTrial(await trialFacts(looking, trial, batchFacts(looking, own)));
 }
