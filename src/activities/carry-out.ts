@@ -177,7 +177,7 @@ async function arriveAgain(sql: WorldSql, run: (sql: WorldSql) => Promise<Json>)
 
 async function contextOf(services: ActivityServices, request: OperateRequest, db: WorldSql): Promise<ToolContext> {
   const { world, operation, dispatch } = request;
-  const [clock, credentials] = await Promise.all([world.clock(), world.credentials()]);
+  const [clock, credentials] = await Promise.all([request.clock ?? world.clock(), world.credentials()]);
   const attempt = { id: operation, attempt: dispatch };
   return {
     operation: attempt,

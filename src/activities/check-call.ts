@@ -76,7 +76,7 @@ export function checkCall(environment: Environment, permission: PermissionContex
     if (refused) return { ...proposal, refusal: { state: 'denied', problem: refused } };
   }
   const approval = approvalNeed(environment, permission, tool, args) ?? (actor ? approvalNeed(environment, actor.permission, tool, args) : null);
-  return { ...proposal, idempotencyKey: key, refusal: null, ...(approval && { approval }) };
+  return { ...proposal, idempotencyKey: key, refusal: null, ...(approval && { approval }), ...(tool.effect === 'read' && { reads: true }) };
 }
 
 /** What the workflow needs to know of a proposal. */

@@ -4,7 +4,7 @@ import type { DrawnRule } from '../domain/fault.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
 import { ToolFailure } from '../environments/define.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
-import type { LedgerRow, LoadedEnvironment, World } from '../environments/world.ts';
+import type { LedgerRow, LoadedEnvironment, World, WorldClock } from '../environments/world.ts';
 import { boundOf } from './approvals.ts';
 import { carryOut, problemOf } from './carry-out.ts';
 import { accepted, standingRefusal, withKey } from './check-call.ts';
@@ -34,6 +34,8 @@ export interface OperateRequest {
   readonly ended: string | null;
   /** What the approval of this call is bound to; null: it needed none. */
   readonly approved: string | null;
+  /** World time, where nothing has moved it since it was read. Absent: it is to be asked for. */
+  readonly clock?: WorldClock;
 }
 
 /** A call of a trial without a fault schedule. */
@@ -48,32 +50,33 @@ export const WITHOUT_FAULTS = { scheduled: false, rules: [], hits: [], position:
 export async function operate(services: ActivityServices, asked: OperateRequest): Promise<Pick<OperateResult, 'found'>> {
   const { world, environment, operation, dispatch } = asked;
   const tool = environment.environment.tools.find((candidate) => candidate.name === asked.tool);
-  const row = await world.ledger.read(operation);
-  if (!tool || !row)
+  const found = await world.ledger.readNow(operation);
+  if (!tool || !found)
     throw ApplicationFailure.nonRetryable(`operation ${operation} (${asked.tool}) is not in the ledger of world ${world.ref.id}`, 'LedgerMissing');
+  const { row, clock } = found;
   const request = { ...asked, permission: (row.actor === undefined ? undefined : asked.members?.[row.actor]) ?? asked.permission };
   const call = hitCall(request, { tool, idempotencyKey: row.idempotencyKey });
   // A dispatch that is repeated after its reply was lost must not act again.
   if (row.state === 'committed') {
     await afterCall(call);
-    const found = tool.builtin === 'lookup' ? foundIn(row) : undefined;
-    return found ? { found } : {};
+    const lookedUp = tool.builtin === 'lookup' ? foundIn(row) : undefined;
+    return lookedUp ? { found: lookedUp } : {};
   }
   // A server makes of its arguments what it likes, and of a key that is one of them.
   const args = tool.served ? withKey(tool, row.args, row.idempotencyKey) : accepted(tool).parse(row.args);
   const bound = boundOf(environment, row, request.approved);
   await beforeCall(call);
-  let found: Pick<OperateResult, 'found'> = {};
+  let answer: Pick<OperateResult, 'found'> = {};
   await withTries(call, dispatch, async (attempt) => {
     await refuse(call, attempt);
     if (tool.builtin) {
       const sees = (other: LedgerRow) => row.actor === other.actor || maySee(request, other.tool);
-      found = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, ended: request.ended, sees });
-    } else await carryOut(services, request, tool, args, { bend: await bendOf(call), bound });
+      answer = await runRuntimeCall({ world, tool, operation, dispatch, args: row.args, ended: request.ended, sees });
+    } else await carryOut(services, asked.scheduled || attempt > 1 ? request : { ...request, clock }, tool, args, { bend: await bendOf(call), bound });
   });
   services.failpoint('committed_before_reply');
   await afterCall(call);
-  return found;
+  return answer;
 }
 
 /** Whether a member of a team is told of another's operation: of a tool that it may call itself. A permission of one is no permission of another. */

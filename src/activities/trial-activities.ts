@@ -132,7 +132,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
       if (row) await store.beginAttempt(trial, attempt, services.now().toISOString(), phase);
       services.log.info('the attempt begins');
-      const plan = planOf(await contexts.get(trial));
+      const plan = planOf(await contexts.get(trial, row ?? undefined));
       return options.traced({ trial, attempt }) ? { ...plan, traced: true } : plan;
     },
 
@@ -153,7 +153,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       const world = await leaseWorld(request);
       await store.setAttemptWorld(request.trial, request.attempt, world, 'drive');
       failpoint('entered_drive');
-      return { world, ...(script && { next: await advance(request, await worlds.open(world), SCRIPT_START) }) };
+      return { world, ...(script && { next: await advance(request, await worlds.open(world, { seen: true }), SCRIPT_START) }) };
     },
 
     async advanceScript({ world, cursor, part, ...ref }) {
@@ -191,7 +191,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       const { environment, kase, rules, agent } = await contexts.get(trial);
       const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
-        const world = await worlds.open(ref);
+        const world = await worlds.open(ref, { seen: true });
         failpoint('dispatched_before_write');
         // A call that the schedule lets time out goes on to its end, however long its worker takes.
         const bounded = faults.length === 0 ? withinDeadline : toItsEnd;
@@ -238,7 +238,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     ...createApprovalActivities(services, contexts),
 
     async fence({ world: ref }) {
-      const world = await worlds.open(ref);
+      const world = await worlds.open(ref, { seen: true });
       await world.fence({ drainMs: FENCE_DRAIN_MS });
       await toolServers.end(ref.id);
       failpoint('fenced_before_grade');
@@ -283,7 +283,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const { trial, attempt } = request;
   const context = await contexts.get(trial);
   const { kase, environment } = context;
-  const world = await worlds.open(request.world);
+  const world = await worlds.open(request.world, { seen: true });
   const byReference = kase.expect.outcomes.some((outcome) => 'same_as' in outcome);
   const reference = byReference
     ? await referenceEffects(services, {

@@ -12,7 +12,8 @@ import type { ActivityServices } from './services.ts';
 /** What a trial is made of, by content; never changes while the trial lives. */
 export interface TrialContext {
   readonly trial: TrialRow;
-  readonly batch: BatchRow;
+  /** What the batch was made with; how it is controlled meanwhile is not to be read here. */
+  readonly batch: Pick<BatchRow, 'id' | 'environment' | 'seed' | 'options'>;
   readonly kase: Case;
   readonly agent: AgentSpec;
   /** As the case offers it: see `offeredBy`; to a team, with its hand-over. */
@@ -30,30 +31,24 @@ const KEPT = 500;
 export class TrialContexts {
   private readonly services: Pick<ActivityServices, 'store' | 'content'>;
   private readonly kept = new Map<string, Promise<TrialContext>>();
+  /** Documents, which many trials share, by hash. */
+  private readonly shared = new Map<string, Promise<unknown>>();
 
   constructor(services: Pick<ActivityServices, 'store' | 'content'>) {
     this.services = services;
   }
 
-  /** @throws {ApplicationFailure} `TrialMissing`, or `GenerationMismatch` when the environment's files are not those that the batch was made with. */
-  get(trial: string): Promise<TrialContext> {
-    const known = this.kept.get(trial);
-    if (known) return known;
-    const loading = this.load(trial);
-    this.kept.set(trial, loading);
-    // A failed load must be tried again, not remembered.
-    loading.catch(() => this.kept.delete(trial));
-    const oldest = this.kept.keys().next();
-    if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
-    return loading;
+  /** `row`: the trial's, where it has been read. @throws {ApplicationFailure} `TrialMissing`, or `GenerationMismatch` when the environment's files are not those that the batch was made with. */
+  get(trial: string, row?: TrialRow): Promise<TrialContext> {
+    return keep(this.kept, trial, () => this.load(trial, row));
   }
 
-  private async load(id: string): Promise<TrialContext> {
+  private async load(id: string, row?: TrialRow): Promise<TrialContext> {
     const { store, content } = this.services;
-    const trial = await store.trial(id);
+    const trial = row ?? (await store.trial(id));
     const batch = trial && (await store.batch(trial.batch));
-    const kase = trial && (await store.caseDocument(trial.caseHash));
-    const agent = trial && (await store.agentDocument(trial.agentHash));
+    const kase = trial && (await this.once(`case ${trial.caseHash}`, () => store.caseDocument(trial.caseHash)));
+    const agent = trial && (await this.once(`agent ${trial.agentHash}`, () => store.agentDocument(trial.agentHash)));
     if (!trial || !batch || !kase || !agent) throw ApplicationFailure.nonRetryable(`trial ${id} is not in the store`, 'TrialMissing');
     const environment = await content.environment(batch.environment);
     if (environment.generation !== batch.environment.generation) {
@@ -71,4 +66,22 @@ export class TrialContexts {
     const met = spec.kind === 'team' ? withHandOver(offered, spec.tool, spec.members) : offered;
     return { trial, batch, kase: kase.kase, agent: spec, environment: met, pack: environment, rules };
   }
+  private async once<T>(what: string, load: () => Promise<T | null>): Promise<T | null> {
+    const found = (await keep(this.shared, what, load)) as T | null;
+    // What is not there yet is asked for again.
+    if (found === null) this.shared.delete(what);
+    return found;
+  }
+}
+
+/** Loads what is not kept. A load that failed is tried again, not remembered. */
+function keep<T>(kept: Map<string, Promise<T>>, key: string, load: () => Promise<T>): Promise<T> {
+  const known = kept.get(key);
+  if (known) return known;
+  const loading = load();
+  kept.set(key, loading);
+  loading.catch(() => kept.delete(key));
+  const oldest = kept.keys().next();
+  if (kept.size > KEPT && !oldest.done) kept.delete(oldest.value);
+  return loading;
 }

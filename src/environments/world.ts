@@ -65,12 +65,20 @@ export interface LeaseRequest {
 /** Which of these workflows are closed. One that Temporal does not know counts as closed, unless told otherwise. */
 export type ClosedWorkflows = (workflowIds: readonly string[], options?: { readonly unknownIsClosed: boolean }) => Promise<ReadonlySet<string>>;
 
+export interface OpenOptions {
+  /**
+   * Where this process has seen the lease stand it is not asked for again: for whoever begins with a question to the world itself, which knows its lease by the epoch.
+   * Default false.
+   */
+  readonly seen?: boolean;
+}
+
 /** Makes, finds, fences and ends worlds. One per worker; holds the connection pools. */
 export interface Worlds extends AsyncDisposable {
   /** Idempotent by owner. The state is applied, the clock set, the fingerprint checked. */
   provision(environment: LoadedEnvironment, request: LeaseRequest): Promise<WorldRef>;
   /** @throws {WorldGoneError} when it was released, swept, or its host lost it; {WorldServerAwayError} when its server does not answer. */
-  open(ref: WorldRef): Promise<World>;
+  open(ref: WorldRef, options?: OpenOptions): Promise<World>;
   /** Drops what is dead and ours, from the database alone. `closed` asks Temporal whether a workflow is closed. */
   sweep(options: { readonly closed?: ClosedWorkflows; readonly dryRun?: boolean }): Promise<SweepReport>;
   /** Makes a world again from a snapshot, under a new owner. */
@@ -164,6 +172,12 @@ export interface SweepReport {
   readonly ever: { readonly made: number; readonly released: number; readonly swept: number };
 }
 
+/** What time it is in a world. */
+export interface WorldClock {
+  readonly now: Date;
+  readonly timezone: string;
+}
+
 export interface World {
   readonly ref: WorldRef;
   readonly ledger: Ledger;
@@ -191,7 +205,7 @@ export interface World {
   served(operation: { readonly id: string; readonly attempt: number }): Promise<void>;
   /** Ends the sessions of a tool server that was ended itself: what it had not committed is gone. */
   endServerSessions(): Promise<void>;
-  clock(): Promise<{ readonly now: Date; readonly timezone: string }>;
+  clock(): Promise<WorldClock>;
   /** Credentials with which the harness's own tools speak to the services for an operation, and those that an agent of its own may have. */
   credentials(): Promise<WorldCredentials>;
   /** Closes the door: epoch up, sessions and credentials of the world's own role ended. Idempotent. Writers that hold on longer than `drainMs` are ended. */
@@ -276,6 +290,8 @@ export interface Proposal {
   readonly idempotencyKey: string | null;
   /** Why it must not be sent before somebody has approved it; absent: it may be. The system of record refuses whatever speaks for it until then. */
   readonly approval?: ApprovalNeed;
+  /** Its tool reads: where a dispatch of it is lost, no sequence has to be set back. */
+  readonly reads?: true;
   /** Null: valid and permitted. */
   readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
 }
@@ -287,6 +303,8 @@ export const EVERY_DISPATCH = 1_000_000;
 export interface Ledger {
   propose(proposal: Proposal): Promise<void>;
   read(operationId: string): Promise<LedgerRow | null>;
+  /** The same, with the world's time. @throws {WorldGoneError} where the lease is over. */
+  readNow(operationId: string): Promise<{ readonly row: LedgerRow; readonly clock: WorldClock } | null>;
   /** For an attempt that ended without a transaction of the world (a service refused, a tool threw). Never overwrites `committed`. */
   settle(
     operationId: string,

@@ -9,12 +9,15 @@ import { summaryText } from './summaries.ts';
 import { sqlState } from './errors.ts';
 import { type AttemptRow, StoreConflictError } from './store.ts';
 
-/** Needs a transaction. An attempt with a higher number than any before becomes the one that counts. */
+/** An attempt with a higher number than any before becomes the one that counts. */
 export async function beginAttempt(sql: Sql, trial: string, attempt: number, startedAt: string, phase: TrialPhase = 'waiting'): Promise<void> {
   await ofAttempt(trial, attempt, () =>
-    sql.query('insert into trialbed.attempts (trial, attempt, started_at) values ($1, $2, $3) on conflict do nothing', [trial, attempt, startedAt]),
+    sql.query(
+      `with begun as (insert into trialbed.attempts (trial, attempt, started_at) values ($1, $2, $3) on conflict do nothing)
+       update trialbed.trials set attempt = $2, phase = $4 where id = $1 and attempt < $2`,
+      [trial, attempt, startedAt, phase],
+    ),
   );
-  await sql.query('update trialbed.trials set attempt = $2, phase = $3 where id = $1 and attempt < $2', [trial, attempt, phase]);
 }
 
 /** `phase`: what the attempt enters with it; null: it stays. */
@@ -55,7 +58,7 @@ export async function listMessages(sql: Sql, trial: string, attempt: number): Pr
   return rows.map((row) => sql.sealing.open(row.body, placeOf('messages', 'body', trial)));
 }
 
-/** Needs a transaction. */
+/** Needs a transaction where the record has a problem. */
 export async function putRecord(sql: Sql, trial: string, attempt: number, record: TrialRecord): Promise<void> {
   const stored = await ofAttempt(trial, attempt, () =>
     sql.query('insert into trialbed.records (trial, attempt, body) values ($1, $2, $3) on conflict do nothing returning trial', [
@@ -106,16 +109,20 @@ export async function finishAttempt(
   summary: TrialSummary,
   { endedAt, settles }: { readonly endedAt: string; readonly settles: boolean },
 ): Promise<void> {
-  await beginAttempt(sql, trial, attempt, endedAt);
   const problem =
     summary.ending === 'completed' || summary.why === null
       ? null
       : sql.sealing.text({ code: summary.ending, message: summary.why }, placeOf('attempts', 'problem', trial));
-  await sql.query(
-    `update trialbed.attempts set ending = $3, summary = $4, ended_at = $5, problem = coalesce(problem, $6::json)
-     where trial = $1 and attempt = $2 and ended_at is null`,
-    [trial, attempt, summary.ending, summaryText(sql, summary), endedAt, problem],
-  );
+  const end = () =>
+    sql.query(
+      `update trialbed.attempts set ending = $3, summary = $4, ended_at = $5, problem = coalesce(problem, $6::json)
+       where trial = $1 and attempt = $2 and ended_at is null returning trial`,
+      [trial, attempt, summary.ending, summaryText(sql, summary), endedAt, problem],
+    );
+  if ((await end()).length === 0) {
+    await beginAttempt(sql, trial, attempt, endedAt);
+    await end();
+  }
   await sql.query(
     `update trialbed.trials set phase = 'done', settled = case when $3 then coalesce(settled, nextval('trialbed.settled_order')) end where id = $1 and attempt = $2`,
     [trial, attempt, settles],

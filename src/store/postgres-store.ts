@@ -123,7 +123,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     requeue: (trial) => database.transaction((sql) => requeueTrial(sql, trial)),
     setModelWait: (trial, attempt, waitMs) => setModelWait(database, trial, attempt, waitMs),
 
-    beginAttempt: (trial, attempt, startedAt, phase) => database.transaction((sql) => beginAttempt(sql, trial, attempt, startedAt, phase)),
+    beginAttempt: (trial, attempt, startedAt, phase) => beginAttempt(database, trial, attempt, startedAt, phase),
     setAttemptWorld: (trial, attempt, world, phase) => setAttemptWorld(database, trial, attempt, world, phase),
     addMessage: (trial, attempt, message) => addMessage(database, trial, attempt, message),
     messages: (trial, attempt) => listMessages(database, trial, attempt),
@@ -140,7 +140,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     liveConversation: (trial, attempt, side) => liveConversation(database, trial, attempt, side),
     liveConversations: () => liveConversations(database),
     forgetLive: (trial, attempt) => forgetLive(database, trial, attempt),
-    putRecord: (trial, attempt, record) => database.transaction((sql) => putRecord(sql, trial, attempt, record)),
+    putRecord: (trial, attempt, record) =>
+      record.problem === null ? putRecord(database, trial, attempt, record) : database.transaction((sql) => putRecord(sql, trial, attempt, record)),
     record: (trial, attempt) => findRecord(database, trial, attempt),
     attempts: (trial) => listAttempts(database, trial),
     addVerdict: (trial, attempt, verdict) => database.transaction((sql) => addVerdict(sql, trial, attempt, verdict, now())),

@@ -26,8 +26,10 @@ export async function closeWorld(access: Access, layout: Layout, epoch: number, 
   const before = logins.length > 0 ? await ownWriters(access, logins) : [];
   const closed = await underLock(access, drainMs, { sql: `SELECT 1 FROM ${inSys(layout, 'fence')} FOR UPDATE`, values: [] }, async (client) => {
     failpoint('fence_locked_before_epoch');
-    await client.query(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = true WHERE epoch = $1 AND NOT closed`, [epoch]);
-    const { rows } = await client.query<{ epoch: number }>(`SELECT epoch FROM ${inSys(layout, 'fence')}`);
+    const { rows } = await client.query<{ epoch: number }>(
+      `UPDATE ${inSys(layout, 'fence')} SET epoch = CASE WHEN epoch = $1 AND NOT closed THEN epoch + 1 ELSE epoch END, closed = closed OR epoch = $1 RETURNING epoch`,
+      [epoch],
+    );
     return rows[0]?.epoch ?? epoch + 1;
   });
   failpoint('fence_closed_before_sessions_ended');
@@ -42,15 +44,13 @@ export async function closeWorld(access: Access, layout: Layout, epoch: number, 
 
 /** Opens a world for a new lease under a new epoch. In the transaction of `client`. */
 export async function openDoor(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<number> {
-  await setClock(client, layout, clock);
-  await client.query(`UPDATE ${inSys(layout, 'door')} SET closing = false`);
-  const { rows } = await client.query<{ epoch: number }>(`UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = false RETURNING epoch`);
+  // World time stands still at the case's clock: a result must not depend on how fast a machine is.
+  const { rows } = await client.query<{ epoch: number }>(
+    `WITH c AS (UPDATE ${inSys(layout, 'clock')} SET now = $1, timezone = $2), d AS (UPDATE ${inSys(layout, 'door')} SET closing = false)
+     UPDATE ${inSys(layout, 'fence')} SET epoch = epoch + 1, closed = false RETURNING epoch`,
+    [clock.now, clock.timezone],
+  );
   return rows[0]?.epoch ?? 0;
-}
-
-/** World time stands still at the case's clock: a result must not depend on how fast a machine is. */
-async function setClock(client: pg.ClientBase, layout: Layout, clock: { readonly now: string; readonly timezone: string }): Promise<void> {
-  await client.query(`UPDATE ${inSys(layout, 'clock')} SET now = $1, timezone = $2`, [clock.now, clock.timezone]);
 }
 
 /** Roles of a world that log in by themselves: its own, where an agent has access of its own, and that of the tool server. */

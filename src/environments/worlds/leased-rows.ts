@@ -13,8 +13,10 @@ export class LeasedRows {
   /** By world id: the row of the lease that was seen last. */
   private readonly kept = new Map<string, WorldRow>();
 
-  /** The row of this lease; null: it is over. */
-  async current(host: Host, ref: WorldRef): Promise<WorldRow | null> {
+  /** The row of this lease; null: it is over. `seen`: one that was seen to stand is taken to stand. */
+  async current(host: Host, ref: WorldRef, { seen = false } = {}): Promise<WorldRow | null> {
+    const known = seen ? this.kept.get(ref.id) : undefined;
+    if (known?.epoch === ref.epoch) return known;
     const row = await this.byId(host, ref.id);
     return row?.state === 'leased' && row.epoch === ref.epoch ? row : null;
   }

@@ -4,7 +4,7 @@ import type { Json } from '../../domain/json.ts';
 import type { TableFacts } from '../../domain/record.ts';
 import { type PreviewQuery, ToolFailure, type WorldSql } from '../define.ts';
 import { sqlState } from '../hosts/connection.ts';
-import { FencedError, type World, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
+import { FencedError, type World, type WorldClock, type WorldCredentials, WorldGoneError, type WorldRef, type WorldSnapshot } from '../world.ts';
 import { inTransaction, withDatabase } from '../hosts/connection.ts';
 import type { Access } from './access.ts';
 import type { Tables } from './catalogue.ts';
@@ -173,7 +173,7 @@ export class LeasedWorld implements World {
     if (serverRole !== undefined) await endSessions(this.parts.access.control, serverRole);
   }
 
-  async clock(): Promise<{ readonly now: Date; readonly timezone: string }> {
+  async clock(): Promise<WorldClock> {
     const { rows } = await this.parts.access.admin.query<{ now: string; timezone: string }>(
       `SELECT ${isoUtc('now')} AS now, timezone FROM ${inSys(this.row.layout, 'clock')}`,
     );

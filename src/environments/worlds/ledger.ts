@@ -1,7 +1,8 @@
 import type { LateAttempt } from '../../domain/effect.ts';
 import type { Json } from '../../domain/json.ts';
 import type { OperationProblem } from '../../domain/operation.ts';
-import type { Ledger, LedgerRow, Proposal } from '../world.ts';
+import { sqlState } from '../hosts/connection.ts';
+import type { Ledger, LedgerRow, Proposal, WorldClock } from '../world.ts';
 import { WorldGoneError } from '../world.ts';
 import type { Access } from './access.ts';
 import { underLock } from './evict.ts';
@@ -32,6 +33,11 @@ interface StoredRow {
   readonly at: string;
 }
 
+const COLUMNS = `id, tool, actor, args, idempotency_key, refusal, approval, granted, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at`;
+
+/** A schema or a table that is not there. */
+const GONE: ReadonlySet<string> = new Set(['3F000', '42P01']);
+
 /** The operations of one lease of a world, in its own database. */
 export class WorldLedger implements Ledger {
   private readonly access: Access;
@@ -51,7 +57,7 @@ export class WorldLedger implements Ledger {
   async propose(proposal: Proposal): Promise<void> {
     const { rowCount } = await this.access.admin.query(
       `WITH c AS (SELECT now FROM ${this.sys('clock')}, ${this.sys('fence')} WHERE epoch IN ($8, $8 + 1)),
-            a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${this.positions} FROM c ON CONFLICT DO NOTHING),
+            a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${proposal.reads ? 'NULL' : this.positions} FROM c ON CONFLICT DO NOTHING),
             o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at, actor, approval)
                   SELECT $1, $2, $3, $4, $5, $6, $7, now, $9, $10 FROM c ON CONFLICT (id) DO NOTHING)
        SELECT 1 FROM c`,
@@ -74,6 +80,19 @@ export class WorldLedger implements Ledger {
 
   async read(operationId: string): Promise<LedgerRow | null> {
     return (await this.select('WHERE id = $2 AND epoch IN ($1, $1 + 1)', [this.epoch, operationId]))[0] ?? null;
+  }
+
+  async readNow(operationId: string): Promise<{ readonly row: LedgerRow; readonly clock: WorldClock } | null> {
+    const sql = `SELECT ${COLUMNS}, ${isoUtc('now')} AS now, timezone
+                   FROM ${this.sys('fence')} CROSS JOIN ${this.sys('clock')} LEFT JOIN ${this.sys('operations')} ON id = $2 WHERE epoch IN ($1, $1 + 1)`;
+    const { rows } = await this.access.admin.query<StoredRow & { now: string; timezone: string }>(sql, [this.epoch, operationId]).catch((error: unknown) => {
+      // Dropped, with all that was in it.
+      throw GONE.has(sqlState(error) ?? '') ? new WorldGoneError(this.worldId) : error;
+    });
+    const [row] = rows;
+    // No row of the clock: the world has been given to another owner.
+    if (!row) throw new WorldGoneError(this.worldId);
+    return row.id === null ? null : { row: asLedgerRow(row), clock: { now: new Date(row.now), timezone: row.timezone } };
   }
 
   async all(): Promise<readonly LedgerRow[]> {
@@ -166,31 +185,35 @@ export class WorldLedger implements Ledger {
 
   private async select(where: string, values: readonly unknown[]): Promise<LedgerRow[]> {
     const { rows } = await this.access.admin.query<StoredRow>(
-      `SELECT id, tool, actor, args, idempotency_key, refusal, approval, granted, state, attempt, result, problem, detail, duration_ms, tries, ${isoUtc('at')} AS at
+      `SELECT ${COLUMNS}
          FROM ${this.sys('operations')}, ${this.sys('fence')} ${where}`,
       [...values],
     );
-    return rows.map((row) => ({
-      id: row.id,
-      tool: row.tool,
-      ...(row.actor !== null && { actor: row.actor }),
-      args: row.args,
-      idempotencyKey: row.idempotency_key,
-      refusal: row.refusal,
-      ...(row.approval && { approval: row.approval }),
-      granted: row.granted,
-      state: row.state,
-      attempt: row.attempt,
-      result: row.result,
-      problem: row.problem,
-      detail: row.detail,
-      durationMs: row.duration_ms,
-      tries: row.tries,
-      at: row.at,
-    }));
+    return rows.map(asLedgerRow);
   }
 
   private sys(name: string): string {
     return inSys(this.layout, name);
   }
+}
+
+function asLedgerRow(row: StoredRow): LedgerRow {
+  return {
+    id: row.id,
+    tool: row.tool,
+    ...(row.actor !== null && { actor: row.actor }),
+    args: row.args,
+    idempotencyKey: row.idempotency_key,
+    refusal: row.refusal,
+    ...(row.approval && { approval: row.approval }),
+    granted: row.granted,
+    state: row.state,
+    attempt: row.attempt,
+    result: row.result,
+    problem: row.problem,
+    detail: row.detail,
+    durationMs: row.duration_ms,
+    tries: row.tries,
+    at: row.at,
+  };
 }

@@ -66,9 +66,9 @@ async function provisionSchema(
     made = true;
     const world = (await takePooled(context, client, environment.generation)) ?? (await makeSchema(client, id, layout, environment, blueprint, lease));
     const epoch = await begin(client, world, lease, snapshot);
-    await setLeased(client, world.id, epoch, servicesOf(environment), lease);
+    const leased = requireRow(await setLeased(client, world.id, epoch, servicesOf(environment), lease), world.id);
     failpoint('world_made_before_leased');
-    return requireRow(await worldByOwner(client, lease.owner), world.id);
+    return leased;
   }).catch(async (error: unknown) => {
     // SQL of the pack that ended our transaction has kept what was made before it.
     await dropSchemas(host, id, [layout.sys, ...layout.schemas], layout.role).catch((problem: unknown) =>
@@ -171,15 +171,15 @@ async function provisionServer(
         await checkGeneration(host.admin, environment.generation, await fingerprint(client, built.layout, built.tables));
         return begin(client, built, lease, snapshot);
       });
-      await setLeased(host.admin, id, epoch, servicesOf(environment), lease);
+      const leased = requireRow(await setLeased(host.admin, id, epoch, servicesOf(environment), lease), id);
       await count(host.admin, 'made');
+      return leased;
     } catch (error) {
       await dropWorld(host, { ...placeholder, layout }, failpoint).catch((problem: unknown) =>
         context.log('a world that could not be made is left for the sweeper', { world: id, err: problem }),
       );
       throw error;
     }
-    return requireRow(await worldByOwner(host.admin, lease.owner), id);
   } finally {
     await guard.end().catch(() => undefined);
   }

@@ -148,13 +148,14 @@ export async function setBuilt(client: Queryable, id: string, built: Pick<WorldR
   ]);
 }
 
-/** Gives a world to an owner. @returns the epoch that names the lease. */
-export async function setLeased(client: Queryable, id: string, epoch: number, services: WorldRow['services'], lease: Lease): Promise<void> {
+/** Gives a world to an owner, under the epoch that names the lease. @returns its row; null: there is none. */
+export async function setLeased(client: Queryable, id: string, epoch: number, services: WorldRow['services'], lease: Lease): Promise<WorldRow | null> {
   const { clock, timezone, state } = lease.kase;
   const kept: WorldRow['lease'] = { clock, timezone, state, ...(lease.faults?.length ? { faults: lease.faults } : {}) };
-  await client.query(
+  const { rows } = await client.query<WorldRow>(
     `UPDATE trialbed.worlds SET state = 'leased', owner = $2, workflow_id = $3, lease_until = now() + $4 * interval '1 millisecond', epoch = $5,
-            tool_secret = $6, agent_secret = $7, lease = $8, services = $9, server_secret = $10, server_started = pg_postmaster_start_time() WHERE id = $1`,
+            tool_secret = $6, agent_secret = $7, lease = $8, services = $9, server_secret = $10, server_started = pg_postmaster_start_time() WHERE id = $1
+     RETURNING ${COLUMNS}`,
     [
       id,
       lease.owner,
@@ -168,6 +169,7 @@ export async function setLeased(client: Queryable, id: string, epoch: number, se
       lease.serverSecret,
     ],
   );
+  return rows[0] ?? null;
 }
 
 export async function setFree(client: Queryable, id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { WorldSql } from '../define.ts';
 import { sqlState } from '../hosts/connection.ts';
+import { WORLDS_DATABASE } from '../hosts/migrations.ts';
 import { FencedError } from '../world.ts';
 import { LedgerError } from './errors.ts';
 import { inSys, type Layout, REFUSED, searchPath } from './layout.ts';
@@ -35,14 +36,14 @@ export interface ToolTransaction {
  * @throws {FencedError} when the system of record refused because of the fence, whatever the work made of that error.
  */
 export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction, work: (sql: WorldSql) => Promise<T>): Promise<T> {
+  const { begin, operation, epoch, layout } = options;
   const client = await pool.connect();
   let refused: unknown = null;
   let failed: unknown = null;
-  let healthy = false;
+  let fresh = false;
   let commitSent = false;
   try {
     await client.query('BEGIN');
-    const { begin, operation, epoch, layout } = options;
     // One way for both: in which order the server does them is of no account, since the door's functions run as their owner and look at none of these settings.
     const setting = (name: string, n: number) => `set_config('${name}', $${begin.values.length + n}, true)`;
     await client.query(
@@ -65,32 +66,35 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
     await options.end?.(client);
     options.beforeCommit?.();
     commitSent = true;
-    const { command } = await client.query('COMMIT');
-    healthy = true;
+    const [ended] = (await client.query(`COMMIT; ${asNew(layout)}`)) as unknown as readonly pg.QueryResult[];
+    fresh = true;
     // A transaction in which a statement failed is rolled back by COMMIT, without an error.
-    if (command !== 'COMMIT') throw new Error('a statement failed and the work went on: the transaction was rolled back');
+    if (ended?.command !== 'COMMIT') throw new Error('a statement failed and the work went on: the transaction was rolled back');
     return value;
   } catch (error) {
     if (isEnded(error) || isEnded(failed)) options.lost?.(commitSent);
-    if (!commitSent)
-      healthy = await client.query('ROLLBACK').then(
-        () => true,
-        () => false,
-      );
-    else if (sqlState(error) !== null && !isLost(error)) healthy = true;
-    // What the work made of a statement's error must not take the database's own words from operators.
-    if (failed !== null && error instanceof Error && error !== failed && error.cause === undefined) error.cause = failed;
-    throw meaning(refused ?? error, options.operation);
-  } finally {
-    // A setting, a role or a LISTEN of this session must not meet the next operation, which may be another world's.
-    if (healthy) {
-      healthy = await client.query('DISCARD ALL').then(
+    if (!commitSent || (!fresh && !isLost(error))) {
+      fresh = await client.query(`ROLLBACK; ${asNew(layout)}`).then(
         () => true,
         () => false,
       );
     }
-    client.release(!healthy);
+    // What the work made of a statement's error must not take the database's own words from operators.
+    if (failed !== null && error instanceof Error && error !== failed && error.cause === undefined) error.cause = failed;
+    throw meaning(refused ?? error, operation);
+  } finally {
+    client.release(!fresh);
   }
+}
+
+/**
+ * A setting, a role, a cursor or a LISTEN of a session must not meet the next operation, which may be another world's. Not DISCARD ALL: that also forgets the plans of every
+ * trigger of every world that the session has served. Of what that discards beside, temporary tables are refused to the roles of worlds, and so are advisory locks where
+ * worlds share a database.
+ */
+function asNew({ database }: Layout): string {
+  const plain = 'SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; DEALLOCATE ALL; UNLISTEN *; DISCARD SEQUENCES';
+  return database === WORLDS_DATABASE ? plain : `${plain}; SELECT pg_advisory_unlock_all()`;
 }
 
 /** The connection ended before COMMIT was sent or while it was under way. */

@@ -9,6 +9,7 @@ import {
   type Isolation,
   type LeaseRequest,
   type LoadedEnvironment,
+  type OpenOptions,
   type ServiceSession,
   type SweepReport,
   type World,
@@ -118,8 +119,9 @@ class PostgresWorlds implements Worlds {
     return this.make(environment, { ...request, kase }, snapshot);
   }
 
-  async open(ref: WorldRef): Promise<World> {
-    const found = await this.placement.find(ref, ({ host }) => this.current(host, ref));
+  async open(ref: WorldRef, { seen = false }: OpenOptions = {}): Promise<World> {
+    // Of a world with a server of its own the registry knows, and the server does not, that it was lost.
+    const found = await this.placement.find(ref, ({ host }) => this.rows.current(host, ref, { seen: seen && ref.isolation === 'schema' }));
     if (!found) throw new WorldGoneError(ref.id);
     const { row, ready } = found;
     const { host } = ready;
