@@ -101,6 +101,7 @@ async function startTrial(workflows: WorkflowClient, { suite, options }: BatchSt
     firstAttempt: row.attempt + 1,
     retries: options.retries,
     together: true,
+    togetherFromStart: true,
     reportTo: window,
   };
   try {

@@ -48,6 +48,12 @@ export interface AttemptPlan {
   readonly traced?: true;
 }
 
+/** `entered`: its world, and the first move of a script; null: the world is still to be got, by a step with the patience of its kind. */
+export interface BegunAttempt {
+  readonly plan: AttemptPlan;
+  readonly entered: { readonly world: WorldRef; readonly next?: ScriptMove } | null;
+}
+
 /** A member of a team that the workflow itself plays. */
 export type MemberPlan =
   | { readonly kind: 'script' }
@@ -293,6 +299,8 @@ export interface SettleRequest extends GradeRequest, Pick<FinishRequest, 'calls'
 export interface TrialActivities extends ModelActivities {
   /** Idempotent: records that the attempt began, in a phase (default `waiting`). Of a trial that has its result, reports that. */
   beginAttempt(request: AttemptRef & { readonly phase?: TrialPhase; readonly reportTo?: string }): Promise<AttemptPlan>;
+  /** Begins, and where nothing about the world is slow enters it at once, in one. Idempotent by attempt. */
+  startAttempt(request: AttemptRef & { readonly reportTo?: string }): Promise<BegunAttempt>;
   setPhase(request: AttemptRef & { readonly phase: TrialPhase }): Promise<void>;
   /** Idempotent by attempt. */
   provision(request: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef>;

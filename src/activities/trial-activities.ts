@@ -41,6 +41,7 @@ import { playStep } from './play-script.ts';
 import { referenceEffects } from './reference-effects.ts';
 import { Reports } from './reports.ts';
 import { trialsEndedSignal } from '../workflows/batch-messages.ts';
+import { leaseMs } from '../workflows/lease-time.ts';
 import type { ActivityServices } from './services.ts';
 import { settleAttempt } from './settle-attempt.ts';
 import { type TrialContext, TrialContexts } from './trial-context.ts';
@@ -134,6 +135,14 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       services.log.info('the attempt begins');
       const plan = planOf(await contexts.get(trial, row ?? undefined));
       return options.traced({ trial, attempt }) ? { ...plan, traced: true } : plan;
+    },
+
+    async startAttempt(request) {
+      const plan = await activities.beginAttempt({ ...request, phase: 'provision' });
+      // What is slow has the patience of an activity of its own, and a trace shows each step.
+      if (plan.done || plan.slowWorld || plan.traced) return { plan, entered: null };
+      const { trial, attempt } = request;
+      return { plan, entered: await activities.enterWorld({ trial, attempt, leaseMs: leaseMs(plan), script: plan.agent === 'script' }) };
     },
 
     async setPhase({ trial, attempt, phase }) {

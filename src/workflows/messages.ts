@@ -151,4 +151,6 @@ export interface TrialInput {
    * before, which go on step by step.
    */
   readonly together?: true;
+  /** Beginning and getting a world are one of them. Absent in older histories. */
+  readonly togetherFromStart?: true;
 }

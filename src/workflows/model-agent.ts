@@ -5,11 +5,10 @@ import { type ModelBudget, overdrawn, spend, usedUp } from '../domain/model-budg
 import type { Dialogue } from './dialogue.ts';
 import type { Door } from './door.ts';
 import { LOST_AFTER, modelQueue } from './messages.ts';
+import { MODEL_GRACE_MS } from './lease-time.ts';
 import { type ModelMember, ModelTalk, ModelUse } from './model-talk.ts';
 import { tells } from './standing.ts';
 
-/** Beyond the agent's own time: what rate limits, a provider's trouble and queues may take before the conversation is given up as the harness's trouble. */
-export const MODEL_GRACE_MS = 2 * 60 * 60_000;
 /** Calls of one message that are under way at once. */
 const AT_ONCE = 8;
 

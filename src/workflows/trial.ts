@@ -16,6 +16,7 @@ import {
 import type {
   AttemptPlan,
   AttemptRef,
+  BegunAttempt,
   ConversationEnd,
   GradeResult,
   ScriptMove,
@@ -25,7 +26,6 @@ import type {
   UserTurn,
   WorldAttempt,
 } from '../activities/contract.ts';
-import { MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { TrialPhase, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { Ending } from '../domain/verdict.ts';
@@ -38,18 +38,15 @@ import { playTeam, type TeamEnd } from './team.ts';
 import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
 import { conversationQueue, hearUpdate, LOST_AFTER, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
-import { askUserModel, MODEL_GRACE_MS, playModel } from './model-agent.ts';
+import { approvalMs, CONVERSATION_GRACE_MS, graceMs, leaseMs } from './lease-time.ts';
+import { askUserModel, playModel } from './model-agent.ts';
 import { PATIENT } from './patience.ts';
 import { ScriptAgent } from './script-agent.ts';
 import { tells, type TrialStanding } from './standing.ts';
 
 /** How long the fence waits for calls in flight before it cuts them off. */
 const DRAIN_MS = 10_000;
-/** Beyond the agent's own time: what queues, retries and tools may take before a conversation is given up as the harness's trouble. */
-const CONVERSATION_GRACE_MS = 15 * 60_000;
 const MAX_PROBLEM_LENGTH = 2_000;
-/** A lease outlives everything that an attempt may take. */
-const LEASE_GRACE_MS = 30 * 60_000;
 
 const short = proxyLocalActivities<TrialActivities>(PATIENT);
 /** What is repeated step by step where it fails. */
@@ -211,12 +208,13 @@ class TrialRun {
     let at: WorldAttempt | null = null;
     let plan: AttemptPlan | null = null;
     try {
-      plan = await short.beginAttempt({ ...ref, ...(this.input.together && { phase: 'provision' as const }), ...this.reportTo });
+      const begun = await this.begin(ref);
+      plan = begun.plan;
       if (plan.done) return plan.done;
       this.plan = plan;
       this.budget = plan.budget.calls * (plan.approver?.by === 'people' ? 2 : 1) + plan.budget.turns;
       if (plan.traced) this.trace = new AttemptTrace({ ...this.input, attempt }, startedAt);
-      const entered = await this.enterWorld(plan, ref);
+      const entered = begun.entered ?? (await this.enterWorld(plan, ref));
       at = { ...ref, world: entered.world };
       const driven = await this.drive(plan, at, entered.next);
       // A cancellation answers calls with "unknown", and what an agent makes of that before it is stopped itself is no result.
@@ -284,6 +282,18 @@ class TrialRun {
       });
       return this.done(summary);
     });
+  }
+
+  private async begin(ref: AttemptRef): Promise<BegunAttempt> {
+    if (!this.input.togetherFromStart) {
+      return { plan: await short.beginAttempt({ ...ref, ...(this.input.together && { phase: 'provision' as const }), ...this.reportTo }), entered: null };
+    }
+    this.phase = 'provision';
+    this.show(null);
+    const begun = await short.startAttempt({ ...ref, ...this.reportTo });
+    if (begun.entered) this.phase = 'drive';
+    this.show(null);
+    return begun;
   }
 
   private async enterWorld(plan: AttemptPlan, ref: AttemptRef): Promise<{ readonly world: WorldAttempt['world']; readonly next?: ScriptMove }> {
@@ -428,20 +438,6 @@ async function converse(plan: AttemptPlan, at: Parameters<TrialActivities['conve
     ...lasts,
   });
   return run(at);
-}
-
-function leaseMs(plan: AttemptPlan): number {
-  return plan.budget.wallMs + graceMs(plan) + LEASE_GRACE_MS;
-}
-
-/** What a conversation may take beyond the agent's own time. */
-function graceMs(plan: AttemptPlan): number {
-  return (plan.model || plan.user === 'model' ? MODEL_GRACE_MS : CONVERSATION_GRACE_MS) + approvalMs(plan);
-}
-
-/** What people may take to decide lies outside the agent's own time. */
-function approvalMs({ approver }: AttemptPlan): number {
-  return approver?.by === 'people' ? MAX_EXPIRY_MS : 0;
 }
 
 function problemOf(error: unknown, phase: TrialPhase): { code: string; message: string } {
