@@ -30,15 +30,18 @@ function asksForJson(args: readonly string[]): boolean {
   return (end < 0 ? args : args.slice(0, end)).includes('--json');
 }
 
+/** Commands that have others below them. */
+const WITH_COMMANDS: ReadonlySet<string> = new Set(['import', 'snapshot', 'keys']);
+
 async function hintFor(host: Host, args: readonly string[], thrown: unknown, failure: ReturnType<typeof failureOf>): Promise<string | null> {
   if (failure.unexpected)
     return `This is an error of trialbed itself. ${await keepStack(host, args, thrown)} A batch that ran stays as it is: the same command goes on with it.`;
   if (failure.exit === EXIT.infrastructure) return `"${hintsFor(host, homeIn(args))('doctor')}" shows what was found, what is missing, and how to get it.`;
   const [command, below] = args;
-  if (failure.message.startsWith('unknown command')) return `"trialbed${command === 'import' ? ' import' : ''} --help" lists the commands.`;
+  if (failure.message.startsWith('unknown command'))
+    return `"trialbed${command !== undefined && WITH_COMMANDS.has(command) ? ` ${command}` : ''} --help" lists the commands.`;
   if (failure.code === 'usage' && command !== undefined && /^[a-z]+$/.test(command)) {
-    // Of the commands only this one has others below it.
-    const name = command === 'import' && below !== undefined && /^[a-z-]+$/.test(below) && !below.startsWith('-') ? `${command} ${below}` : command;
+    const name = WITH_COMMANDS.has(command) && below !== undefined && /^[a-z-]+$/.test(below) && !below.startsWith('-') ? `${command} ${below}` : command;
     return `"trialbed ${name} --help" shows what it takes.`;
   }
   return null;

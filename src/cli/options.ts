@@ -38,6 +38,13 @@ export function shard(value: string): { index: number; of: number } {
   return { index, of };
 }
 
+/** `90s`, `30m`, `2h`, `7d`, in milliseconds. */
+export function duration(value: string): number {
+  const [, amount, unit] = /^(\d{1,6})(s|m|h|d)$/.exec(value) ?? [];
+  if (amount === undefined || unit === undefined || Number(amount) === 0) throw new InvalidArgumentError('It must be a duration such as 90s, 30m, 2h or 7d.');
+  return Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 's' | 'm' | 'h' | 'd'];
+}
+
 /** A share from 0 to 1. */
 export function rate(value: string): number {
   const number = Number(value);

@@ -21,6 +21,7 @@ import { addRequeue } from './commands/requeue.ts';
 import { addRun } from './commands/run.ts';
 import { addSchema } from './commands/schema.ts';
 import { addShow } from './commands/show.ts';
+import { addSnapshot } from './commands/snapshot.ts';
 import { addSweep } from './commands/sweep.ts';
 import { addUp } from './commands/up.ts';
 import { addValidate } from './commands/validate.ts';
@@ -98,6 +99,7 @@ function createProgram(context: CommandContext): Command {
   addDown(program, context);
   addWorker(program, context);
   addSweep(program, context);
+  addSnapshot(program, context);
   addCompletion(program, context);
   program.helpCommand('help [command]', 'show help for a command');
   return program;

@@ -18,6 +18,7 @@ import type { ModelCall, Money } from '../domain/model.ts';
 import type { ConversationEntry } from '../store/conversation.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { RecordedRuns } from './recorded-runs.ts';
+import type { Snapshots } from './snapshots/snapshots.ts';
 import type { SweptReport } from './sweep.ts';
 import type { FileProblem } from '../suite/suite.ts';
 
@@ -296,6 +297,8 @@ export interface Trialbed extends AsyncDisposable {
   /** Cancels a batch, or a trial by its id or a unique prefix: nothing more is launched, what is in flight ends `cancelled`. Resolves when it has. Errors as of `pause`. */
   cancel(id: string): Promise<CancelReceipt>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweptReport>;
+  /** What is kept of worlds. */
+  readonly snapshots: Snapshots;
   /** What was asked of batches, trials and stored data, done or refused, the newest first. */
   audit(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
   /** The worlds that trials of a batch hold now. */
@@ -314,6 +317,10 @@ export interface PinReport {
 }
 
 export type { Decision, DecisionReceipt } from './approvals.ts';
+export type { ExpectedComparison, SnapshotComparison } from './snapshots/compare.ts';
+export type { OpenSnapshot, RestoredSnapshot } from './snapshots/restore.ts';
+export type { Snapshots, SnapshotView } from './snapshots/snapshots.ts';
+export type { SnapshotRow } from '../store/snapshots.ts';
 export type { RunEstimate } from './estimate.ts';
 export type { CancelReceipt, ControlReceipt } from './control.ts';
 export type { ReplayedRun, ReplayOptions, ReplayReport } from './replay.ts';

@@ -29,6 +29,7 @@ import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
 import { type Settings, sourcesOf } from './settings.ts';
 import { type PreparedBatch, startBatch } from './start-batch.ts';
+import { snapshotsOver } from './snapshots/snapshots.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
@@ -80,6 +81,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const actor = options.actor ?? localActor('library');
   /** What is asked of a batch, a trial or what is stored is in the audit log, done or not. */
   const act = <T>(action: string, target: string, detail: string | null, work: () => Promise<T>) => audited(store, { ...actor, action, target, detail }, work);
+  const snapshots = snapshotsOver(root);
   const closing = new AbortController();
   /** What still needs the services: validations, and batches with their workers. */
   const work = new Set<Promise<unknown>>();
@@ -155,6 +157,12 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     setConcurrency: (id, concurrency) => untilClosed(act('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
     cancel: (id) => act('cancel', id, null, () => control.cancel(id)),
     sweep: (options = {}) => sweep(root, options),
+    snapshots: {
+      ...snapshots,
+      restore: (name, how) => untilClosed(act('snapshot restore', name, null, () => snapshots.restore(name, how))),
+      export: (name, out) => act('snapshot export', name, out, () => snapshots.export(name, out)),
+      delete: (name) => act('snapshot delete', name, null, () => snapshots.delete(name)),
+    },
     audit: (filter = {}) => store.audited(filter),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);

@@ -83,6 +83,13 @@ export interface Worlds extends AsyncDisposable {
   sweep(options: { readonly closed?: ClosedWorkflows; readonly dryRun?: boolean }): Promise<SweepReport>;
   /** Makes a world again from a snapshot, under a new owner. */
   restore(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: LeaseRequest): Promise<WorldRef>;
+  /**
+   * Makes a world again from a snapshot for somebody to read: in a database of its own, closed to every write, with a role that can only read. Asked again with the same owner,
+   * it is the same world and its lease begins anew. The lease ends it; `open(ref)` and `release()` end it before.
+   */
+  inspect(environment: LoadedEnvironment, snapshot: WorldSnapshot, request: { readonly owner: string; readonly leaseMs: number }): Promise<Inspection>;
+  /** Worlds that were restored so and stand, of owners whose name begins so. */
+  inspections(ownerPrefix: string): Promise<readonly Omit<Inspection, 'sqlUrl'>[]>;
   /** How many worlds are leased to owners whose name begins so; of one isolation, or of all. Those on a server that has been away for long are not counted. */
   leased(ownerPrefix: string, isolation?: Isolation | null): Promise<number>;
   /** Worlds on each server that answers, by state. */
@@ -93,6 +100,16 @@ export interface Worlds extends AsyncDisposable {
   connections(): readonly { readonly name: string; readonly inUse: number; readonly idle: number; readonly awaited: number }[];
   /** For the services: who speaks? Null when the world is unknown, ended, or the secret is wrong (compared in constant time). */
   authenticate(worldId: string, secret: string): Promise<ServiceSession | null>;
+}
+
+/** A world that stands to be read. */
+export interface Inspection {
+  readonly ref: WorldRef;
+  readonly owner: string;
+  /** End of the lease, and of the password. */
+  readonly until: string;
+  /** Connection of the role that can only read; holds its password. */
+  readonly sqlUrl: string;
 }
 
 /** A service's access to the world whose credentials it was shown. */
@@ -222,6 +239,8 @@ export interface World {
    */
   unexplained(): Promise<readonly string[] | null>;
   snapshot(): Promise<WorldSnapshot>;
+  /** Rows of a table as they stand, in order of its key, at most 10,000; none of a table that is not there. */
+  rows(table: string): Promise<readonly JsonObject[]>;
   /** Pooled worlds are reset and returned, others dropped. Idempotent. `reuse: false` always drops. */
   release(options?: { readonly reuse?: boolean }): Promise<'pooled' | 'dropped'>;
 }

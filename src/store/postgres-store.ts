@@ -43,7 +43,7 @@ import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
-import { findSnapshot, putSnapshot } from './snapshots.ts';
+import { deleteSnapshot, findSnapshot, listSnapshots, putSnapshot } from './snapshots.ts';
 import { launchedTrials, trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
@@ -174,6 +174,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
     putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
     snapshot: (id) => findSnapshot(database, id),
+    snapshots: (filter = {}) => listSnapshots(database, filter),
+    deleteSnapshot: (id) => deleteSnapshot(database, id),
 
     referenceEffects: (generation, caseHash) => referenceEffects(database, generation, caseHash),
     putReferenceEffects: (generation, caseHash, effects) => putReferenceEffects(database, generation, caseHash, effects),

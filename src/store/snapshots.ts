@@ -1,4 +1,5 @@
 import type { JsonObject } from '../domain/json.ts';
+import type { Ending } from '../domain/verdict.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
 import { placeOf } from './sealed-columns.ts';
@@ -22,6 +23,41 @@ export async function findSnapshot(sql: Sql, id: string): Promise<{ readonly tri
   const body = sql.sealing.open(row.body, placeOf('snapshots', 'body', row.trial));
   const rawMails = sql.sealing.open(row.raw_mails, placeOf('snapshots', 'raw_mails', row.trial));
   return { trial: row.trial, attempt: row.attempt, snapshot: rawMails === null ? body : { ...body, rawMails } };
+}
+
+/** A snapshot without what is in it. */
+export interface SnapshotRow {
+  readonly id: string;
+  readonly trial: string;
+  readonly attempt: number;
+  readonly batch: string;
+  readonly case: string;
+  readonly schedule: string;
+  readonly agent: string;
+  /** Null: the attempt has not ended. */
+  readonly ending: Ending | null;
+  readonly endedAt: string | null;
+  /** As the store keeps it, compressed. */
+  readonly bytes: number;
+}
+
+/** The newest first. */
+export async function listSnapshots(
+  sql: Sql,
+  { batch, trial, limit = 1_000 }: { readonly batch?: string; readonly trial?: string; readonly limit?: number },
+): Promise<readonly SnapshotRow[]> {
+  const rows = await sql.query<Omit<SnapshotRow, 'endedAt'> & { endedAt: Date | null }>(
+    `select s.id, s.trial, s.attempt, t.batch, t.case_id as "case", t.schedule, t.agent_name as agent, a.ending, a.ended_at as "endedAt",
+       (pg_column_size(s.body) + coalesce(pg_column_size(s.raw_mails), 0))::int as bytes
+     from trialbed.snapshots s join trialbed.trials t on t.id = s.trial join trialbed.attempts a on a.trial = s.trial and a.attempt = s.attempt
+     where ($1::text is null or t.batch = $1) and ($2::text is null or s.trial = $2) order by a.ended_at desc nulls first, s.id desc limit $3`,
+    [batch ?? null, trial ?? null, limit],
+  );
+  return rows.map((row) => ({ ...row, endedAt: row.endedAt?.toISOString() ?? null }));
+}
+
+export async function deleteSnapshot(sql: Sql, id: string): Promise<boolean> {
+  return (await sql.query('delete from trialbed.snapshots where id = $1 returning id', [id])).length > 0;
 }
 
 interface Row {

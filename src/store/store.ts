@@ -19,6 +19,7 @@ import type { StoredRunning } from './progress.ts';
 import type { TrialStanding } from './standing.ts';
 import type { LockWait } from '../postgres/lock-waits.ts';
 import type { Requeued } from './requeue.ts';
+import type { SnapshotRow } from './snapshots.ts';
 import type { TrialGroup } from '../domain/progress.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
@@ -365,6 +366,10 @@ export interface Store extends AsyncDisposable {
   audited(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
 
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
+  /** The newest first, at most 1,000. */
+  snapshots(filter?: { readonly batch?: string; readonly trial?: string; readonly limit?: number }): Promise<readonly SnapshotRow[]>;
+  /** `false`: there was none. */
+  deleteSnapshot(id: string): Promise<boolean>;
   snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;
 
   /** End state of a case's reference solution, by generation and case. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PreviewRows } from '../../domain/approval.ts';
-import type { Json } from '../../domain/json.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import type { TableFacts } from '../../domain/record.ts';
 import { type PreviewQuery, ToolFailure, type WorldSql } from '../define.ts';
 import { sqlState } from '../hosts/connection.ts';
@@ -13,6 +13,7 @@ import { endSessions } from './evict.ts';
 import { LeasedFaults } from './faults.ts';
 import type { Fingerprint } from './fingerprint.ts';
 import { closeWorld } from './fence.ts';
+import { tableRows } from './inspect.ts';
 import { isoUtc, readEffects } from './journal.ts';
 import { inSys } from './layout.ts';
 import { WorldLedger } from './ledger.ts';
@@ -219,6 +220,11 @@ export class LeasedWorld implements World {
   async snapshot(): Promise<WorldSnapshot> {
     await this.requireLease();
     return takeSnapshot(this.parts.access.admin, this.row, await this.ledger.all());
+  }
+
+  async rows(table: string): Promise<readonly JsonObject[]> {
+    await this.requireLease();
+    return tableRows(this.parts.access, this.row, table);
   }
 
   async release(options: { readonly reuse?: boolean } = {}): Promise<'pooled' | 'dropped'> {

@@ -6,6 +6,7 @@ import type { Host } from '../hosts/host.ts';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
 import { lockWaits } from '../../postgres/lock-waits.ts';
 import {
+  type Inspection,
   type Isolation,
   type LeaseRequest,
   type LoadedEnvironment,
@@ -25,6 +26,7 @@ import { dropWorld } from './drop.ts';
 import { RestoreError } from './errors.ts';
 import { closeWorld } from './fence.ts';
 import { generationRecord } from './generation-record.ts';
+import { listInspections, openForReading } from './inspect.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
 import { LeasedRows } from './leased-rows.ts';
@@ -117,6 +119,24 @@ class PostgresWorlds implements Worlds {
     }
     const kase = { clock: snapshot.clock, timezone: snapshot.timezone, state: snapshot.state };
     return this.make(environment, { ...request, kase }, snapshot);
+  }
+
+  async inspect(
+    environment: LoadedEnvironment,
+    snapshot: WorldSnapshot,
+    { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
+  ): Promise<Inspection> {
+    const { clock, timezone, state } = snapshot;
+    const ref = await this.restore(environment, snapshot, { owner, workflowId: null, isolation: 'database', leaseMs, kase: { clock, timezone, state } });
+    const found = await this.placement.find(ref, ({ host }) => this.current(host, ref));
+    if (!found) throw new WorldGoneError(ref.id);
+    return openForReading({ host: found.ready.host, access: this.accessOf(found.ready, found.row) }, found.row, leaseMs);
+  }
+
+  async inspections(ownerPrefix: string): ReturnType<Worlds['inspections']> {
+    // One that is away has nobody who could read there.
+    const found = await Promise.all(this.servers.all.map((server) => server.reach(({ host }) => listInspections(host, ownerPrefix)).catch(() => [])));
+    return found.flat();
   }
 
   async open(ref: WorldRef, { seen = false }: OpenOptions = {}): Promise<World> {
