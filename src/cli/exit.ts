@@ -68,6 +68,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'trial_runs',
   'snapshot',
   'restore',
+  'no_key',
   'key_missing',
   'key_wrong',
   'confirmation_needed',

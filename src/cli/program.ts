@@ -13,6 +13,7 @@ import { addDoctor } from './commands/doctor.ts';
 import { addDown } from './commands/down.ts';
 import { addImport } from './commands/import.ts';
 import { addInit } from './commands/init.ts';
+import { addKeys } from './commands/keys.ts';
 import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
 import { addRegrade } from './commands/regrade.ts';
@@ -100,6 +101,7 @@ function createProgram(context: CommandContext): Command {
   addWorker(program, context);
   addSweep(program, context);
   addSnapshot(program, context);
+  addKeys(program, context);
   addCompletion(program, context);
   program.helpCommand('help [command]', 'show help for a command');
   return program;

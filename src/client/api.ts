@@ -18,6 +18,7 @@ import type { ModelCall, Money } from '../domain/model.ts';
 import type { ConversationEntry } from '../store/conversation.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { RecordedRuns } from './recorded-runs.ts';
+import type { Keys } from './keys.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 import type { SweptReport } from './sweep.ts';
 import type { FileProblem } from '../suite/suite.ts';
@@ -297,6 +298,8 @@ export interface Trialbed extends AsyncDisposable {
   /** Cancels a batch, or a trial by its id or a unique prefix: nothing more is launched, what is in flight ends `cancelled`. Resolves when it has. Errors as of `pause`. */
   cancel(id: string): Promise<CancelReceipt>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweptReport>;
+  /** By which what is kept is encrypted. */
+  readonly keys: Keys;
   /** What is kept of worlds. */
   readonly snapshots: Snapshots;
   /** What was asked of batches, trials and stored data, done or refused, the newest first. */

@@ -17,6 +17,7 @@ import { Control } from './control.ts';
 import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
+import { keysOver } from './keys.ts';
 import { pin } from './pin.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
 import { replay } from './replay.ts';
@@ -83,6 +84,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const act = <T>(action: string, target: string, detail: string | null, work: () => Promise<T>) => audited(store, { ...actor, action, target, detail }, work);
   const snapshots = snapshotsOver(root);
   const closing = new AbortController();
+  const keys = keysOver(root, closing.signal);
   /** What still needs the services: validations, and batches with their workers. */
   const work = new Set<Promise<unknown>>();
   return {
@@ -157,6 +159,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     setConcurrency: (id, concurrency) => untilClosed(act('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
     cancel: (id) => act('cancel', id, null, () => control.cancel(id)),
     sweep: (options = {}) => sweep(root, options),
+    keys: { list: keys.list, rotate: (how) => untilClosed(act('keys rotate', 'store', null, () => keys.rotate(how))) },
     snapshots: {
       ...snapshots,
       restore: (name, how) => untilClosed(act('snapshot restore', name, null, () => snapshots.restore(name, how))),

@@ -52,6 +52,7 @@ export async function diagnose(settings: ServiceSettings): Promise<DoctorReport>
     ...(embeddedNeeded ? [embeddedCheck(settings)] : []),
     ...(container === null ? [] : [containerCheck(settings, container, containerWorks)]),
     diskCheck(settings),
+    Promise.resolve(encryptionCheck(settings)),
     agentsCheck(),
     servicesCheck(settings),
   ]);
@@ -165,6 +166,19 @@ async function diskCheck({ home }: ServiceSettings): Promise<DoctorCheck> {
   if (!writable) return { name, state: 'missing', found: `${place} cannot be written`, advice: 'name another folder in TRIALBED_HOME or with --home' };
   if (free >= LEAST_SPACE) return ok(name, found);
   return { name, state: 'warning', found, advice: 'a batch with snapshots needs more; free some space or name another folder in TRIALBED_HOME' };
+}
+
+/** Whether what is kept is encrypted. */
+function encryptionCheck({ keys }: ServiceSettings): DoctorCheck {
+  const name = 'encryption';
+  const [current, ...others] = keys;
+  if (current !== undefined)
+    return ok(
+      name,
+      `what was said and done is encrypted with the key "${current}"${others.length === 0 ? '' : `; ${others.map((id) => `"${id}"`).join(', ')} read what is older`}`,
+    );
+  const advice = 'only where the store or Temporal is shared or backed up: "trialbed keys new" makes a key for TRIALBED_KEYS';
+  return { name, state: 'ok', found: 'none: conversations, mails and snapshots are kept in clear', advice };
 }
 
 /** How well the processes of agents and tool servers are held here. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { JsonObject } from '../../src/domain/json.ts';
 import type { Trialbed } from '../../src/client/api.ts';
 import { trialbedOver } from '../../src/client/index.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
@@ -59,13 +60,12 @@ test('a restored world can be read and not written, is the same when asked again
   await reading(restored.sqlUrl, async (sql) => {
     // What the trial did is there.
     const { world } = await client.snapshots.show(right);
-    const [refund] = world.effects.flatMap((effect) =>
-      effect.kind === 'row' && effect.table === 'refunds' && effect.change === 'insert' ? [effect.after] : [],
+    const inserted = world.effects.flatMap((effect): JsonObject[] =>
+      effect.kind === 'row' && effect.table === 'refunds' && effect.after ? [effect.after] : [],
     );
-    const { rows } = await sql.query('select id, order_id, amount::float8 as amount from refunds where id = $1', [
-      refund?.kind === 'row' && refund.after?.['id'],
-    ]);
-    expect(rows.map((row) => String(row.order_id))).toEqual([String(refund?.['order_id'])]);
+    const refund: JsonObject = inserted[0] ?? {};
+    const { rows } = await sql.query('select id, order_id, amount::float8 as amount from refunds where id = $1', [String(refund['id'])]);
+    expect(rows.map((row) => String(row.order_id))).toEqual([String(refund['order_id'])]);
     await sql.query('set default_transaction_read_only = off');
     for (const write of [
       'insert into refunds select * from refunds limit 1',

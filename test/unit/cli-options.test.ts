@@ -95,6 +95,9 @@ describe('a command line that is not valid exits 2 and says what was meant', () 
   });
 });
 
+/** Of those with commands below them, one. */
+const WITH_COMMANDS: { readonly [name: string]: readonly string[] } = { import: ['workbench'], snapshot: ['restore'], keys: ['rotate'] };
+
 test('every command has help with examples, and --json', async () => {
   const program = new TestHost();
   expect(await runCommandLine(['--help'], program)).toBe(0);
@@ -118,10 +121,10 @@ test('every command has help with examples, and --json', async () => {
     'audit',
   ];
   const write = ['init', 'validate', 'pin', 'schema', 'import'];
-  expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'worker', 'sweep', 'completion']);
+  expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'worker', 'sweep', 'snapshot', 'keys', 'completion']);
   for (const name of commands) {
     const host = new TestHost();
-    expect(await runCommandLine([...(name === 'import' ? ['import', 'workbench'] : [name]), '--help'], host)).toBe(0);
+    expect(await runCommandLine([name, ...(WITH_COMMANDS[name] ?? []), '--help'], host)).toBe(0);
     expect(host.stdout, name).toMatch(/Examples:\n {2}\$ /);
     if (name !== 'completion') expect(host.stdout, name).toContain('--json');
   }

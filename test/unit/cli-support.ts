@@ -76,6 +76,7 @@ export class TestHost implements Host {
       approvals: missing,
       decide: missing,
       sweep: missing,
+      keys: { list: missing, rotate: missing },
       snapshots: {
         list: missing,
         show: missing,
