@@ -75,28 +75,41 @@ export async function readSequences(client: pg.ClientBase, layout: Layout): Prom
       WHERE c.relkind = 'S' AND n.nspname = ANY($1) ORDER BY 1, 2`,
     [layout.schemas],
   );
-  if (rows.length === 0) return {};
-  const positions = await client.query<{ name: string; position: string }>(
-    rows
-      .map((row) => {
-        const name = row.schema === mainSchema(layout) ? row.name : `${row.schema}.${row.name}`;
-        const relation = `${escapeIdentifier(row.schema)}.${escapeIdentifier(row.name)}`;
-        return `SELECT ${pg.escapeLiteral(name)} AS name, last_value::text || CASE WHEN is_called THEN '' ELSE '/f' END AS position FROM ${relation}`;
+  return positionsOf(
+    client,
+    layout,
+    rows.map(({ schema, name }) => (schema === mainSchema(layout) ? name : `${schema}.${name}`)),
+  );
+}
+
+/** Positions of sequences whose names are known, without a look at the catalogue, which has those of all worlds. */
+export async function positionsOf(client: pg.ClientBase, layout: Layout, names: readonly string[]): Promise<Sequences> {
+  if (names.length === 0) return {};
+  const { rows } = await client.query<{ name: string; position: string }>(
+    names
+      .map((name) => {
+        const position = `last_value::text || CASE WHEN is_called THEN '' ELSE '/f' END`;
+        return `SELECT ${pg.escapeLiteral(name)} AS name, ${position} AS position FROM ${sequenceOf(layout, name)}`;
       })
       .join(' UNION ALL '),
   );
-  return Object.fromEntries(positions.rows.map((row) => [row.name, row.position]));
+  return Object.fromEntries(rows.map((row) => [row.name, row.position]));
+}
+
+/** A sequence of the pack, by the name that the registry has for it. */
+export function sequenceOf(layout: Layout, name: string): string {
+  const dot = name.indexOf('.');
+  const relation = dot < 0 ? [mainSchema(layout), name] : [name.slice(0, dot), name.slice(dot + 1)];
+  return relation.map((part) => escapeIdentifier(part)).join('.');
 }
 
 /** Puts sequences back where they were. Not undone by a rollback, as sequences are. */
 export async function setSequences(client: pg.ClientBase, layout: Layout, sequences: Sequences): Promise<void> {
-  const now = await readSequences(client, layout);
+  const now = await positionsOf(client, layout, Object.keys(sequences));
   for (const [name, position] of Object.entries(sequences)) {
     if (now[name] === position) continue;
     const [value, unused] = position.split('/');
-    const dot = name.indexOf('.');
-    const relation = dot < 0 ? [mainSchema(layout), name] : [name.slice(0, dot), name.slice(dot + 1)];
-    await client.query('SELECT setval($1::regclass, $2::bigint, $3)', [relation.map((part) => escapeIdentifier(part)).join('.'), value, unused === undefined]);
+    await client.query('SELECT setval($1::regclass, $2::bigint, $3)', [sequenceOf(layout, name), value, unused === undefined]);
   }
 }
 

@@ -23,12 +23,12 @@ export interface JournalRow {
   readonly at: string;
 }
 
-/** Changes since the trial began (`run`: the agent's and those of faults), or also those that made the case's initial state. In order. */
-export async function readJournal(client: pg.ClientBase | pg.Pool, layout: Layout, phase: 'run' | 'all'): Promise<JournalRow[]> {
+/** Changes since the trial began (`run`: the agent's and those of faults), or also those that made the case's initial state. In order. `limit`: no more than the first so many; null: all. */
+export async function readJournal(client: pg.ClientBase | pg.Pool, layout: Layout, phase: 'run' | 'all', limit: number | null = null): Promise<JournalRow[]> {
   const { rows } = await client.query<Omit<JournalRow, 'seq'> & { seq: string }>(
     `SELECT seq, tbl, change, key::text AS key, before::text AS before, after::text AS after, operation, attempt, rule, ${isoUtc('at')} AS at
-       FROM ${inSys(layout, 'journal')} WHERE $1 = 'all' OR phase <> 'state' ORDER BY seq`,
-    [phase],
+       FROM ${inSys(layout, 'journal')} WHERE $1 = 'all' OR phase <> 'state' ORDER BY seq LIMIT $2`,
+    [phase, limit],
   );
   return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
 }

@@ -30,10 +30,14 @@ export class LeasedRows {
       this.kept.delete(id);
     }
     const row = await worldById(host.admin, id);
-    if (row?.state !== 'leased') return row;
-    this.kept.set(id, row);
+    if (row?.state === 'leased') this.keep(row);
+    return row;
+  }
+
+  /** The row of a lease that stands. */
+  keep(row: WorldRow): void {
+    this.kept.set(row.id, row);
     const oldest = this.kept.keys().next();
     if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
-    return row;
   }
 }

@@ -1,8 +1,8 @@
 import pg from 'pg';
-import { type Sequences, setSequences } from './catalogue.ts';
-import { inSys, type Layout, mainSchema } from './layout.ts';
+import { type Sequences, sequenceOf, setSequences } from './catalogue.ts';
+import { inSys, type Layout } from './layout.ts';
 
-const { escapeIdentifier, escapeLiteral } = pg;
+const { escapeLiteral } = pg;
 
 /** Positions of a world's sequences: of the pack's by name, and of the one that numbers journal and mails. */
 export interface Positions {
@@ -13,10 +13,7 @@ export interface Positions {
 /** SQL of a value of type json that is a {@link Positions}; `names` as the registry has them. */
 export function positionsSql(layout: Layout, names: readonly string[]): string {
   const pack = names.map((name) => {
-    const dot = name.indexOf('.');
-    const relation = dot < 0 ? [mainSchema(layout), name] : [name.slice(0, dot), name.slice(dot + 1)];
-    const from = relation.map((part) => escapeIdentifier(part)).join('.');
-    return `${escapeLiteral(name)}, (SELECT last_value::text || CASE WHEN is_called THEN '' ELSE '/f' END FROM ${from})`;
+    return `${escapeLiteral(name)}, (SELECT last_value::text || CASE WHEN is_called THEN '' ELSE '/f' END FROM ${sequenceOf(layout, name)})`;
   });
   const journal = `(SELECT json_build_object('value', last_value::text, 'called', is_called) FROM ${inSys(layout, 'seq')})`;
   return `json_build_object('pack', json_build_object(${pack.join(', ')}), 'journal', ${journal})`;

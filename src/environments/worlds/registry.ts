@@ -66,16 +66,16 @@ const COLUMNS =
 
 type Queryable = pg.ClientBase | pg.Pool;
 
-export async function worldById(db: Queryable, id: string, lock = false): Promise<WorldRow | null> {
-  const { rows } = await db.query<WorldRow>(`SELECT ${COLUMNS} FROM trialbed.worlds WHERE id = $1 ${lock ? 'FOR UPDATE' : ''}`, [id]);
+export async function worldById(db: Queryable, id: string): Promise<WorldRow | null> {
+  const { rows } = await db.query<WorldRow>(`SELECT ${COLUMNS} FROM trialbed.worlds WHERE id = $1`, [id]);
   return rows[0] ?? null;
 }
 
-/** What tells whether a lease stands, without the rest of a wide row. */
-export async function worldState(db: pg.Pool, id: string): Promise<Pick<WorldRow, 'state' | 'epoch'> | null> {
-  const { rows } = await db.query<Pick<WorldRow, 'state' | 'epoch'>>({
-    name: 'trialbed world state',
-    text: 'SELECT state, epoch FROM trialbed.worlds WHERE id = $1',
+/** What tells whether a lease stands, without the rest of a wide row. `lock`: it does not change until the transaction ends. */
+export async function worldState(db: Queryable, id: string, { lock = false } = {}): Promise<Pick<WorldRow, 'state' | 'epoch' | 'resets'> | null> {
+  const { rows } = await db.query<Pick<WorldRow, 'state' | 'epoch' | 'resets'>>({
+    name: lock ? 'trialbed world lock' : 'trialbed world state',
+    text: `SELECT state, epoch, resets FROM trialbed.worlds WHERE id = $1${lock ? ' FOR UPDATE' : ''}`,
     values: [id],
   });
   return rows[0] ?? null;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { catalogueDigest, catalogueStamp, readSequences, setSequences } from './catalogue.ts';
+import { catalogueDigest, catalogueStamp, positionsOf, setSequences } from './catalogue.ts';
 import { FAULT_TABLES } from './fault-ddl.ts';
 import { differences, fingerprint } from './fingerprint.ts';
 import { generationRecord } from './generation-record.ts';
@@ -20,11 +20,10 @@ const FULL_CHECK_EVERY = 100;
  */
 export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<string | null> {
   const { layout, tables, generation } = row;
-  const { rows } = await client.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${inSys(layout, 'journal')}`);
-  if ((rows[0]?.n ?? 0) > JOURNAL_LIMIT) return `its journal holds more than ${JOURNAL_LIMIT} changes`;
+  const journal = await readJournal(client, layout, 'all', JOURNAL_LIMIT + 1);
+  if (journal.length > JOURNAL_LIMIT) return `its journal holds more than ${JOURNAL_LIMIT} changes`;
   const expected = await generationRecord(client, generation);
   if (!expected) return 'its generation has no record';
-  const journal = await readJournal(client, layout, 'all');
   await replay(client, tables, journal, 'back');
   await setSequences(client, layout, row.sequences);
   await client.query(
@@ -32,8 +31,10 @@ export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<
       ` SELECT setval('${inSys(layout, 'seq')}', 1, false);`,
   );
   const unlike = await touchedUnlikeSeed(client, generation, tables, journal);
-  const sequences = await readSequences(client, layout);
-  if (Object.keys({ ...sequences, ...row.sequences }).some((name) => sequences[name] !== row.sequences[name])) unlike.push('sequences');
+  // One that was not there before is found in the catalogue.
+  const names = Object.keys(row.sequences);
+  const sequences = await positionsOf(client, layout, names);
+  if (names.some((name) => sequences[name] !== row.sequences[name])) unlike.push('sequences');
   if ((row.resets + 1) % FULL_CHECK_EVERY === 0) unlike.push(...differences(expected, await fingerprint(client, layout, tables)));
   else if ((await catalogueStamp(client, layout)) !== row.stamp && (await catalogueDigest(client, layout)) !== expected.catalogue) unlike.push('catalogue');
   return unlike.length === 0 ? null : `after its journal was undone it differs from its seed (${unlike.join(', ')})`;

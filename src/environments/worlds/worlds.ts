@@ -30,7 +30,7 @@ import { listInspections, openForReading } from './inspect.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
 import { LeasedRows } from './leased-rows.ts';
-import { countByState, leasedCount, setFree, takeStalest, worldById, type WorldRow } from './registry.ts';
+import { countByState, leasedCount, setFree, takeStalest, worldById, type WorldRow, worldState } from './registry.ts';
 import { resetWorld } from './reset.ts';
 import { Placement } from './placement.ts';
 import { type ReadyServer, WorldServers } from './servers.ts';
@@ -244,6 +244,7 @@ class PostgresWorlds implements Worlds {
         request,
         snapshot,
       );
+      this.rows.keep(row);
       return { id: row.id, host: host.name, isolation: row.isolation, epoch: row.epoch };
     });
   }
@@ -255,7 +256,7 @@ class PostgresWorlds implements Worlds {
     if (!row) return 'dropped';
     if (reuse && row.isolation === 'schema' && host.canReplay) {
       await closeWorld(this.accessOf(ready, row), row.layout, row.epoch, RELEASE_DRAIN_MS, this.config.failpoint);
-      if (await this.reset(host, ref)) {
+      if (await this.reset(host, row)) {
         await count(host.admin, 'released');
         await this.makeRoom(host);
         return 'pooled';
@@ -277,15 +278,15 @@ class PostgresWorlds implements Worlds {
     }
   }
 
-  private async reset(host: Host, ref: WorldRef): Promise<boolean> {
+  private async reset(host: Host, row: WorldRow): Promise<boolean> {
     class NotReusable extends Error {}
     try {
       await inTransaction(host.admin, async (client) => {
-        const row = await worldById(client, ref.id, true);
-        if (row?.state !== 'leased' || row.epoch !== ref.epoch) throw new NotReusable('it is no longer of this lease');
+        const now = await worldState(client, row.id, { lock: true });
+        if (now?.state !== 'leased' || now.epoch !== row.epoch) throw new NotReusable('it is no longer of this lease');
         // Whoever idles in a transaction on its tables holds nobody up for longer: the world is dropped then, which ends that session.
         await client.query(`SET LOCAL lock_timeout = ${RESET_LOCK_MS}`);
-        const doubt = await resetWorld(client, row);
+        const doubt = await resetWorld(client, { ...row, resets: now.resets });
         if (doubt !== null) throw new NotReusable(doubt);
         await setFree(client, row.id);
         this.config.failpoint('world_reset_before_free');
@@ -293,7 +294,7 @@ class PostgresWorlds implements Worlds {
       return true;
     } catch (error) {
       // Whatever it was, a world about which there is doubt is never used again.
-      this.log('a world is dropped instead of reused', { world: ref.id, why: error instanceof Error ? error.message : String(error) });
+      this.log('a world is dropped instead of reused', { world: row.id, why: error instanceof Error ? error.message : String(error) });
       return false;
     }
   }
