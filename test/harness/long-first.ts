@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Folders whose files take longest; what is left for the end is short, so that no worker waits long for another one's last file. */
-const LONG = ['/test/conformance/', '/test/chaos/', '/test/public/'];
+const LONG = ['/test/chaos/', '/test/public/'];
 
 /** Starts files of the folders with long tests first, else in the runner's own order. */
 export default class LongFirst extends BaseSequencer {

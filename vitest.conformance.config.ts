@@ -1,0 +1,8 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import all from './vitest.config.ts';
+
+/** Whole published data sets, and hundreds of trials that must come out alike: `npm run test:conformance`. */
+const config = mergeConfig(all, {});
+config.test = { ...config.test, include: ['test/conformance/*.test.ts'], exclude: [] };
+
+export default defineConfig(config);
