@@ -1,4 +1,5 @@
-// Makes a checkout ready to run: npm packages, Node 24, the built package, a Temporal CLI. Does nothing twice.
+// Makes a checkout ready to run: npm packages, Node 24, the built package, a Temporal CLI. Does nothing twice. With --package: all but the last, which
+// is no part of a package, and which a place that only packs (an image that is built) may not be able to fetch.
 //
 // Plain JavaScript without dependencies, because it runs first, on whatever Node (20 or newer) the machine has. What comes
 // after the packages and Node 24 are there is in prepare.ts.
@@ -15,7 +16,7 @@ const outerPath = (process.env.PATH ?? '').split(delimiter).filter((folder) => !
 if (Number(process.versions.node.split('.')[0]) < 20) fail(`Node 20 or newer is needed to begin with; this is ${process.version}`);
 if (packagesAreMissing()) installPackages();
 const node = provideNode();
-run(node, [join(root, 'scripts', 'prepare.ts')], { ...process.env, PATH: [binFolder, ...outerPath].join(delimiter) });
+run(node, [join(root, 'scripts', 'prepare.ts'), ...process.argv.slice(2)], { ...process.env, PATH: [binFolder, ...outerPath].join(delimiter) });
 
 /** Compares what npm says it installed with the lock file. Packages for other platforms are rightly absent. */
 function packagesAreMissing() {

@@ -112,6 +112,8 @@ export interface WatchedBatch extends FollowedBatch {
 /** A trial that has begun and is not done. */
 export interface RunningRow extends RunningTrial {
   readonly batch: string;
+  /** What is away that it needs; null: nothing is known to be. */
+  readonly outage: Outage | null;
 }
 
 /** A batch that runs. */
@@ -292,7 +294,7 @@ export interface Trialbed extends AsyncDisposable {
   /** Launches nothing more until it is resumed; what is in flight goes on. @throws {NotFoundError}, {ControlRefusedError} where it changes nothing, {ControlUnansweredError} */
   pause(batch: string): Promise<ControlReceipt>;
   /** Goes on with a batch that was paused or interrupted. Of one that nobody serves (`served`), a worker or its own command goes on with it. Errors as of `pause`. */
-  resume(batch: string): Promise<ControlReceipt>;
+  resume(batch: string, options?: { readonly priority?: number }): Promise<ControlReceipt>;
   /** Trials in flight from now on; those beyond it are not stopped. Errors as of `pause`. */
   setConcurrency(batch: string, concurrency: number): Promise<ControlReceipt>;
   /** Cancels a batch, or a trial by its id or a unique prefix: nothing more is launched, what is in flight ends `cancelled`. Resolves when it has. Errors as of `pause`. */

@@ -67,12 +67,14 @@ export class Control {
   }
 
   /** Goes on with a batch that is paused, and with one that was interrupted. */
-  async resume(id: string): Promise<ControlReceipt> {
+  async resume(id: string, { priority }: { readonly priority?: number } = {}): Promise<ControlReceipt> {
     const { store, temporal } = this.root;
-    const batch = await this.unended(id);
-    if (batch.state === 'running' && batch.hold === null) throw new ControlRefusedError(`batch ${id} runs already`);
+    const found = await this.unended(id);
+    if (found.state === 'running' && found.hold === null) throw new ControlRefusedError(`batch ${id} runs already`);
+    const batch = priority === undefined ? found : { ...found, options: { ...found.options, priority } };
+    if (priority !== undefined) await store.setControl(id, { priority });
     if (batch.state === 'running') return this.receipt(id, await this.tell(batch, (handle) => handle.executeUpdate(resumeUpdate)));
-    await store.reopenBatch(id, { concurrency: batch.options.concurrency, maxCost: batch.maxCost });
+    await store.reopenBatch(id, { options: batch.options, maxCost: batch.maxCost });
     await store.setControl(id, { hold: null });
     await startWorkflow({ temporal, batch, taskQueue: this.steering.taskQueueOf(batch) });
     return this.receipt(id, null);

@@ -117,7 +117,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     requeue: (trial, { force = false } = {}) => act('requeue', trial, force ? 'with force' : null, () => requeueTrial(trial, force)),
     async running({ batch, limit = 100 } = {}) {
       const rows = await store.running({ limit, ...(batch !== undefined && { batch }) });
-      return underWay(store, pollers, rows);
+      return underWay(root, pollers, rows);
     },
     outcomes: (ids) => store.outcomes(ids),
     async batches(filter = {}) {
@@ -155,7 +155,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     approvals: (filter = {}) => store.waitingApprovals(filter),
     decide: (request, decision) => act(decision.approved ? 'approve' : 'deny', request, wordsOf(decision, actor), () => decide(root, request, decision)),
     pause: (id) => untilClosed(act('pause', id, null, () => control.pause(id))),
-    resume: (id) => untilClosed(act('resume', id, null, () => control.resume(id))),
+    resume: (id, options = {}) => untilClosed(act('resume', id, null, () => control.resume(id, options))),
     setConcurrency: (id, concurrency) => untilClosed(act('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
     cancel: (id) => act('cancel', id, null, () => control.cancel(id)),
     sweep: (options = {}) => sweep(root, options),

@@ -72,7 +72,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
   const { store, temporal, batch, maxCost, resumed, worlds, broken } = options;
   const patience = new Patience((outage) => events.push({ type: 'outage', outage }));
   await using _driving = await patience.wait(() => store.drive(batch.id));
-  await patience.wait(() => store.reopenBatch(batch.id, { concurrency: batch.options.concurrency, maxCost }));
+  await patience.wait(() => store.reopenBatch(batch.id, { options: batch.options, maxCost }));
   await patience.wait(() => startWorkflow(options));
   const left = new AbortController();
   const over = new AbortController();

@@ -54,6 +54,7 @@ function optionsOf(request: RunRequest, { addresses, unverified }: Suite['defaul
     keep: request.keep ?? 'failed',
     concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
     retries: RETRIES,
+    ...(request.priority !== undefined && { priority: request.priority }),
     ...(request.human && { human: true }),
     ...((request.unverified ?? unverified) && { unverified: request.unverified ?? unverified }),
     ...(addresses && { addresses }),

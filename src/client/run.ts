@@ -29,9 +29,13 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
   if (!unfinished) await root.store.createBatch(plan);
   const batch = unfinished ?? (await root.store.batch(plan.id));
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
+  // Of a batch that goes on, what it was told meanwhile holds unless the request says otherwise.
+  const asked = {
+    ...(request.concurrency !== undefined && { concurrency: plan.options.concurrency }),
+    ...(request.priority !== undefined && { priority: request.priority }),
+  };
   return {
-    // Of a batch that goes on, what it was told meanwhile holds unless the request says otherwise.
-    batch: { ...batch, options: { ...batch.options, concurrency: request.concurrency === undefined ? batch.options.concurrency : plan.options.concurrency } },
+    batch: { ...batch, options: { ...batch.options, ...asked } },
     resumed: unfinished !== null,
     maxCost,
   };

@@ -31,16 +31,17 @@ export async function standingOf(sql: Sql, batch: string): Promise<BatchStanding
 export async function reopenBatch(
   sql: Sql,
   batch: string,
-  { concurrency, maxCost }: { readonly concurrency: number; readonly maxCost: Money | null },
+  { options, maxCost }: { readonly options: Pick<BatchOptions, 'concurrency' | 'priority'>; readonly maxCost: Money | null },
 ): Promise<void> {
   const [row] = await sql.query<{ state: BatchState; hold: BatchHold | null }>('select state, hold from trialbed.batches where id = $1 for update', [batch]);
   if (!row) throw new StoreConflictError(`there is no batch ${batch}`);
   const ended = row.hold === 'cancelling' ? 'being cancelled' : row.state === 'finished' || row.state === 'cancelled' ? row.state : null;
   if (ended !== null) throw new StoreConflictError(`batch ${batch} is ${ended} and stays so; start a new batch instead`);
-  await sql.query(
-    `update trialbed.batches set state = 'running', max_cost = $2, options = jsonb_set(options::jsonb, '{concurrency}', to_jsonb($3::int))::json where id = $1`,
-    [batch, maxCost === null ? null : JSON.stringify(maxCost), concurrency],
-  );
+  await sql.query(`update trialbed.batches set state = 'running', max_cost = $2, options = (options::jsonb || $3::jsonb)::json where id = $1`, [
+    batch,
+    maxCost === null ? null : JSON.stringify(maxCost),
+    JSON.stringify({ concurrency: options.concurrency, priority: options.priority }),
+  ]);
   await sql.query(
     `update trialbed.trials t set settled = null, claimed_by = null from trialbed.attempts a
      where t.batch = $1 and t.settled is not null and a.trial = t.id and a.attempt = t.attempt and a.ending in ('infra_error', 'cancelled')`,
@@ -51,13 +52,13 @@ export async function reopenBatch(
 export async function setControl(
   sql: Sql,
   batch: string,
-  { hold, concurrency }: { readonly hold?: BatchHold | null; readonly concurrency?: number },
+  { hold, concurrency, priority }: { readonly hold?: BatchHold | null; readonly concurrency?: number; readonly priority?: number },
 ): Promise<void> {
   if (hold !== undefined) await sql.query('update trialbed.batches set hold = $2 where id = $1', [batch, hold]);
-  if (concurrency !== undefined)
-    await sql.query(`update trialbed.batches set options = jsonb_set(options::jsonb, '{concurrency}', to_jsonb($2::int))::json where id = $1`, [
+  if (concurrency !== undefined || priority !== undefined)
+    await sql.query('update trialbed.batches set options = (options::jsonb || $2::jsonb)::json where id = $1', [
       batch,
-      concurrency,
+      JSON.stringify({ concurrency, priority }),
     ]);
 }
 

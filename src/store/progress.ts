@@ -2,7 +2,12 @@ import type { RunningTrial, TrialGroup } from '../domain/progress.ts';
 import type { Sql } from './database.ts';
 
 /** A trial that has begun and is not done, as it is stored. */
-export type StoredRunning = Omit<RunningTrial, 'waits'> & Pick<TrialGroup, 'asks' | 'waits'> & { readonly batch: string };
+export type StoredRunning = Omit<RunningTrial, 'waits'> &
+  Pick<TrialGroup, 'asks' | 'waits'> & {
+    readonly batch: string;
+    /** Name of the server that has its world; null: it has none yet. */
+    readonly host: string | null;
+  };
 
 /** How many trials of a batch are where. Counted by the server: what it costs grows with the trials, and what it gives does not. */
 export async function countGroups(sql: Sql, batch: string): Promise<readonly TrialGroup[]> {
@@ -21,7 +26,7 @@ export async function countGroups(sql: Sql, batch: string): Promise<readonly Tri
 export async function listRunning(sql: Sql, batch: string | null, limit: number): Promise<readonly StoredRunning[]> {
   return sql.query<StoredRunning>(
     `select t.id as trial, t.batch, t.case_id as "case", t.schedule, t.agent_name as agent, t.repetition, t.attempt, t.phase, ${ASKS} as asks, ${WAITS} as waits,
-       greatest(0, extract(epoch from now() - a.started_at))::float8 as seconds
+       greatest(0, extract(epoch from now() - a.started_at))::float8 as seconds, a.world ->> 'host' as host
      from trialbed.trials t join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt
      where ($1::text is null or t.batch = $1) and t.attempt > 0 and t.phase <> 'done' order by a.started_at, t.id limit $2`,
     [batch, limit],

@@ -237,10 +237,10 @@ export interface Store extends AsyncDisposable {
   unfinishedBatch(manifestHash: string): Promise<BatchRow | null>;
   setBatchState(id: string, state: BatchState): Promise<void>;
   /** The batch runs, and what a trouble of the harness or a cancellation ended is to be run again. @throws {StoreConflictError} when it has ended. */
-  reopenBatch(id: string, options: { readonly concurrency: number; readonly maxCost: Money | null }): Promise<void>;
+  reopenBatch(id: string, options: { readonly options: Pick<BatchOptions, 'concurrency' | 'priority'>; readonly maxCost: Money | null }): Promise<void>;
   /** What decides whether a batch may launch; cheaper than {@link batch}. */
   standing(id: string): Promise<BatchStanding | null>;
-  setControl(id: string, change: { readonly hold?: BatchHold | null; readonly concurrency?: number }): Promise<void>;
+  setControl(id: string, change: { readonly hold?: BatchHold | null; readonly concurrency?: number; readonly priority?: number }): Promise<void>;
   /** Ends a batch of which every trial is settled. `false`: one is not. */
   finishBatch(id: string): Promise<boolean>;
   /** Gives up who has launched what, for a workflow that begins without knowing it. */

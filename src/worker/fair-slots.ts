@@ -3,8 +3,8 @@ import type { CustomSlotSupplier, SlotInfo, SlotPermit } from '@temporalio/worke
 /** Whose tasks take slots. */
 export interface SlotParty {
   readonly id: string;
-  /** 1 is served first, 5 last. */
-  readonly priority: number;
+  /** 1 is served first, 5 last. May change while it is served. */
+  priority: number;
 }
 
 /**
@@ -25,7 +25,7 @@ export class FairSlots {
 
   /** The part of a worker that asks for the slots of one batch. */
   supplier<SI extends SlotInfo>(party: SlotParty): CustomSlotSupplier<SI> {
-    const account = this.parties.get(party.id) ?? { ...party, reserved: 0, used: 0 };
+    const account = this.parties.get(party.id) ?? { party, reserved: 0, used: 0 };
     this.parties.set(party.id, account);
     return {
       type: 'custom',
@@ -115,7 +115,8 @@ export class FairSlots {
   }
 }
 
-interface Account extends SlotParty {
+interface Account {
+  readonly party: SlotParty;
   /** Slots that a worker has reserved and has no task for. */
   reserved: number;
   used: number;
@@ -133,5 +134,5 @@ interface Waiting {
 /** Those that came earlier stand earlier in the list, and the sort keeps that. */
 function byClaim({ account: a }: Waiting, { account: b }: Waiting): number {
   const holds = ({ reserved, used }: Account): number => reserved + used;
-  return Number(holds(a) > 0) - Number(holds(b) > 0) || a.priority - b.priority || holds(a) - holds(b);
+  return Number(holds(a) > 0) - Number(holds(b) > 0) || a.party.priority - b.party.priority || holds(a) - holds(b);
 }

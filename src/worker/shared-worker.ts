@@ -5,6 +5,7 @@ import type { BatchRow } from '../store/store.ts';
 import type { Config } from './config.ts';
 import { Content, type GivenContent, NOTHING_GIVEN } from './content.ts';
 import { createRoot, type Root } from './root.ts';
+import type { SlotParty } from './fair-slots.ts';
 import { type QueueWorker, startTrialServices, type TrialServices } from './trial-worker.ts';
 import { becomeCurrent, buildIdOf, type DeploymentVersion } from './version.ts';
 
@@ -85,6 +86,7 @@ class ServedBatches implements AsyncDisposable {
   private readonly break: (error: unknown) => void;
   private readonly parts: Parts;
   private readonly workers = new Map<string, QueueWorker>();
+  private readonly parties = new Map<string, SlotParty>();
   /** By batch. */
   private readonly driving = new Map<string, AsyncDisposable>();
   /** By batch: why its content is not here, which is said once; null: it is. */
@@ -110,12 +112,18 @@ class ServedBatches implements AsyncDisposable {
     for (const [queue, worker] of this.workers) {
       if (wanted.has(queue)) continue;
       this.workers.delete(queue);
+      this.parties.delete(queue);
       await worker[Symbol.asyncDispose]();
       say(`task queue ${queue} is served no more: its batches have ended`);
     }
     for (const [queue, priority] of wanted) {
+      const known = this.parties.get(queue);
+      // One that goes on with another priority keeps its worker.
+      if (known) known.priority = priority;
       if (this.workers.has(queue)) continue;
-      const worker = await services.serve(queue, { version, party: { id: queue, priority } });
+      const party = { id: queue, priority };
+      this.parties.set(queue, party);
+      const worker = await services.serve(queue, { version, party });
       worker.stopped.catch(this.break);
       this.workers.set(queue, worker);
       root.log.info({ queue, version }, 'a task queue is served');

@@ -106,7 +106,7 @@ describe('validate', () => {
 
 const RUNNING: RunningRow = {
   ...{ trial: 'b0-x', batch: 'b0', case: 'refund', schedule: 'flaky', agent: 'careful', repetition: 1, attempt: 2, phase: 'drive' },
-  ...{ waits: 'worker', seconds: 84 },
+  ...{ waits: 'worker', seconds: 84, outage: null },
 };
 
 describe('ps', () => {

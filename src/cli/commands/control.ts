@@ -5,7 +5,7 @@ import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { hintsFor } from '../hint.ts';
 import { type CommonFlags, type Host, note, print, printJson } from '../host.ts';
-import { concurrency } from '../options.ts';
+import { concurrency, priority } from '../options.ts';
 import { trialLine } from '../trial-line.ts';
 
 const BATCH = 'id of the batch, as "trialbed ps" lists it';
@@ -32,8 +32,13 @@ export const addResume: AddCommand = (program, { host, action }) => {
       'Go on with a batch that was paused, or interrupted by Ctrl-C. An interrupted one goes on where a "trialbed worker" serves it; its own command brings a worker along and is as good.',
     )
     .argument('<batch>', BATCH)
-    .action(action((batch: string, flags: CommonFlags) => steer(host, flags, (client) => client.resume(batch))));
-  common(command, ['resume ksu672m9bf'], REFUSED);
+    .option('--priority <n>', 'from now on, where batches share workers: 1 is served first, 5 last (default: as it was)', priority)
+    .action(
+      action((batch: string, flags: CommonFlags & { readonly priority?: number }) =>
+        steer(host, flags, (client) => (flags.priority === undefined ? client.resume(batch) : client.resume(batch, { priority: flags.priority }))),
+      ),
+    );
+  common(command, ['resume ksu672m9bf', 'resume ksu672m9bf --priority 1'], REFUSED);
 };
 
 /** `trialbed concurrency BATCH N`. */

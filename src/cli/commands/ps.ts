@@ -91,15 +91,7 @@ function printRunning(host: Host, running: readonly RunningRow[]): void {
   print(host, '');
   const rows = running
     .slice(0, MOST_SHOWN)
-    .map((t) => [
-      plainText(t.trial),
-      t.phase,
-      durationText(t.seconds),
-      String(t.attempt),
-      plainText(t.case),
-      plainText(agentName(t)),
-      t.waits === null ? '' : WAITS[t.waits],
-    ]);
+    .map((t) => [plainText(t.trial), t.phase, durationText(t.seconds), String(t.attempt), plainText(t.case), plainText(agentName(t)), waitText(t)]);
   const head = ['trial under way', 'phase', 'age', 'attempt', 'case', 'agent', 'waits for'];
   for (const line of textTable(head, rows, { columns: columnsOf(host.out), headPaint: (t) => paint('bold', t) })) print(host, line);
   if (running.length > MOST_SHOWN) print(host, `and ${running.length - MOST_SHOWN} more`);
@@ -109,8 +101,8 @@ function printTrials(host: Host, flags: CommonFlags, trials: readonly TrialRow[]
   const now = new Map(running.map((row) => [row.trial, row]));
   if (flags.json) {
     for (const trial of trials) {
-      const { seconds, waits } = now.get(trial.id) ?? { seconds: null, waits: null };
-      printJson(host, { ...trial, type: 'trial_row', age: seconds, waits });
+      const { seconds, waits, outage } = now.get(trial.id) ?? { seconds: null, waits: null, outage: null };
+      printJson(host, { ...trial, type: 'trial_row', age: seconds, waits, outage });
     }
     return;
   }
@@ -146,5 +138,12 @@ function printTrials(host: Host, flags: CommonFlags, trials: readonly TrialRow[]
 /** Since when, and what it waits for. */
 function ageText(row: RunningRow | undefined): string {
   if (row === undefined) return '';
-  return `${durationText(row.seconds)}${row.waits === null ? '' : `, waits for ${WAITS[row.waits]}`}`;
+  const waits = waitText(row);
+  return `${durationText(row.seconds)}${waits === '' ? '' : `, waits for ${waits}`}`;
+}
+
+/** A service that is away is why the rest does not happen. */
+function waitText({ outage, waits }: RunningRow): string {
+  if (outage) return plainText(`${outage.service}: ${outage.reason}`);
+  return waits === null ? '' : WAITS[waits];
 }

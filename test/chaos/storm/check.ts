@@ -3,6 +3,7 @@ import type { Root } from '../../../src/worker/root.ts';
 import { sweep } from '../../../src/client/sweep.ts';
 import { type Observed, observed } from '../observed.ts';
 import { unsoundness } from '../sound.ts';
+import { isLost } from './lost.ts';
 import { processes } from './processes.ts';
 
 /** Two batches of equal content. */
@@ -18,15 +19,12 @@ export interface Checked {
   readonly equalThroughout: number;
   readonly disturbed: number;
   readonly furtherAttempts: number;
-  /** Trials whose three attempts were all lost to kills: told apart, and never scored. */
-  readonly exhausted: readonly string[];
   readonly violations: readonly string[];
 }
 
 /** One verdict for each trial, ledger and effects agreeing, and the verdict of the undisturbed run. */
 export async function checkPair({ store }: Root, pair: Pair): Promise<Checked> {
   const violations: string[] = [];
-  const exhausted: string[] = [];
   const nameOf = (row: TrialRow) => `${pair.suite}: ${row.caseId} ${row.agentName} ${row.repetition}`;
   const undisturbed = new Map((await store.trials(pair.undisturbed)).map((row) => [nameOf(row), row]));
   const rows = await store.trials(pair.struck);
@@ -37,10 +35,7 @@ export async function checkPair({ store }: Root, pair: Pair): Promise<Checked> {
     try {
       const other = undisturbed.get(nameOf(row));
       if (!row.summary || !other?.summary) throw new Error('it has no result');
-      if (row.summary.ending === 'infra_error' && row.summary.pass === null && row.summary.attempt === 3) {
-        exhausted.push(name);
-        continue;
-      }
+      if (isLost(row)) throw new Error('it has no verdict');
       const [mine, theirs] = [await observed(store, row.summary), await observed(store, other.summary)];
       if (verdictOf(mine) !== verdictOf(theirs)) violations.push(`${name}: its verdict is ${verdictOf(mine)}, undisturbed ${verdictOf(theirs)}`);
       else if (JSON.stringify(mine) === JSON.stringify(theirs)) equalThroughout++;
@@ -54,7 +49,7 @@ export async function checkPair({ store }: Root, pair: Pair): Promise<Checked> {
       violations.push(`${name}: ${error instanceof Error ? error.message : String(error)} (${summary ?? row.phase})`);
     }
   }
-  return { trials: rows.length, equalThroughout, disturbed, furtherAttempts, exhausted, violations };
+  return { trials: rows.length, equalThroughout, disturbed, furtherAttempts, violations };
 }
 
 /** What the sweeper dropped, and what is left although it was there: worlds, databases, roles, processes of agents. */

@@ -20,7 +20,7 @@ export const TRIALS_A_ROUND = 20;
 export const USAGE = `usage: npm run chaos -- [options]
 
 Runs a batch with writes and mail in real processes, kills them with SIGKILL at random and at failpoints, starts again what was killed, and compares
-every trial with the same batch undisturbed. Exit status 1 when anything does not hold.
+every trial with the same batch undisturbed. A trial that lost three attempts to kills is put into the queue again at the end. Exit status 1 when anything does not hold.
 
   --seed TEXT        of everything that is drawn (default: 1)
   --trials N         trials of the batch, in steps of ${TRIALS_A_ROUND} (default: 500)

@@ -7,6 +7,7 @@ import { createRoot } from '../../../src/worker/root.ts';
 import { calls, says, startProvider } from '../../harness/provider.ts';
 import { BatchRun } from './batch-run.ts';
 import { type Checked, checkPair, leaks, type Pair } from './check.ts';
+import { requeueLost } from './lost.ts';
 import { type StormOptions, TRIALS_A_ROUND } from './options.ts';
 import { OwnWorker } from './own-worker.ts';
 import type { Place } from './processes.ts';
@@ -22,7 +23,13 @@ export interface Storm {
   /** Failpoints that nothing came to. */
   readonly missed: readonly string[];
   readonly recoveries: readonly Recovery[];
-  readonly batches: readonly (Pair & Checked & { readonly seconds: number; readonly undisturbedSeconds: number })[];
+  readonly batches: readonly (Pair &
+    Checked & {
+      /** Trials whose three attempts were all lost to kills: they were put into the queue again once nothing was killed any more. */
+      readonly requeued: number;
+      readonly seconds: number;
+      readonly undisturbedSeconds: number;
+    })[];
   /** Commands and workers that ended by themselves and were started again. */
   readonly gaveUp: readonly string[];
   /** Worlds that the sweeper had to drop. */
@@ -56,18 +63,25 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
     new BatchRun({ home, env: variables }, root.store, batch, [...more, '--concurrency', String(concurrency)]);
 
   const struck = await strike({ home, env: variables }, plan, { main, others, concurrency: options.concurrency, interrupted }, runs, say);
+  const trials = (await Promise.all(struck.rows.map(({ id }) => root.store.trials(id)))).flat().map(({ id }) => id);
+  const found = await recoveries(root.temporal, trials, struck.kills);
+  const requeued = await Promise.race([requeueLost({ home, env: variables }, root.store, struck.rows, say), interrupted]);
   say('undisturbed');
   const batches: Storm['batches'][number][] = [];
   for (const batch of [main, ...others]) {
     const other = await Promise.race([stack.use(runs(batch, options.concurrency)).finished, interrupted]);
     for (const row of struck.rows.filter(({ suite }) => suite === batch.suite)) {
       const pair = { suite: batch.suite, struck: row.id, undisturbed: other.id };
-      batches.push({ ...pair, ...(await checkPair(root, pair)), seconds: secondsOf(row), undisturbedSeconds: secondsOf(other) });
+      batches.push({
+        ...pair,
+        ...(await checkPair(root, pair)),
+        requeued: requeued.get(row.id) ?? 0,
+        seconds: secondsOf(row),
+        undisturbedSeconds: secondsOf(other),
+      });
     }
   }
   const { swept, left } = await leaks(root, home);
-  const trials = (await Promise.all(batches.map((batch) => root.store.trials(batch.struck)))).flat().map(({ id }) => id);
-  const found = await recoveries(root.temporal, trials, struck.kills);
   const violations = [...batches.flatMap((batch) => batch.violations), ...left];
   return { options, kills: struck.kills, missed: struck.missed, recoveries: found, batches, gaveUp: struck.gaveUp, swept, violations };
 }

@@ -14,7 +14,7 @@ export function story({ options, kills, missed, recoveries, batches, gaveUp, swe
   for (const one of batches) {
     lines.push(
       `${one.suite}: ${one.trials} trials in ${one.seconds.toFixed(0)} s, undisturbed in ${one.undisturbedSeconds.toFixed(0)} s; ${one.disturbed} disturbed, ${one.furtherAttempts} by a further attempt, ` +
-        `${one.exhausted.length} lost three times, ${one.equalThroughout} equal in every operation, effect and message`,
+        `${one.requeued} lost three times and put into the queue again, ${one.equalThroughout} equal in every operation, effect and message`,
     );
   }
   lines.push(`${swept} worlds dropped by the sweeper`);
