@@ -69,6 +69,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'snapshot',
   'restore',
   'no_key',
+  'purge',
   'key_missing',
   'key_wrong',
   'confirmation_needed',

@@ -16,6 +16,7 @@ import { addInit } from './commands/init.ts';
 import { addKeys } from './commands/keys.ts';
 import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
+import { addPurge } from './commands/purge.ts';
 import { addRegrade } from './commands/regrade.ts';
 import { addReplay } from './commands/replay.ts';
 import { addRequeue } from './commands/requeue.ts';
@@ -101,6 +102,7 @@ function createProgram(context: CommandContext): Command {
   addWorker(program, context);
   addSweep(program, context);
   addSnapshot(program, context);
+  addPurge(program, context);
   addKeys(program, context);
   addCompletion(program, context);
   program.helpCommand('help [command]', 'show help for a command');

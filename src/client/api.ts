@@ -19,6 +19,7 @@ import type { ConversationEntry } from '../store/conversation.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { RecordedRuns } from './recorded-runs.ts';
 import type { Keys } from './keys.ts';
+import type { PurgedRecords, SubjectReport } from './retention/purge.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 import type { SweptReport } from './sweep.ts';
 import type { FileProblem } from '../suite/suite.ts';
@@ -300,6 +301,10 @@ export interface Trialbed extends AsyncDisposable {
   /** Cancels a batch, or a trial by its id or a unique prefix: nothing more is launched, what is in flight ends `cancelled`. Resolves when it has. Errors as of `pause`. */
   cancel(id: string): Promise<CancelReceipt>;
   sweep(options?: { readonly dryRun?: boolean }): Promise<SweptReport>;
+  /** Removes what is older than the project's settings file (default `trialbed.yaml` in the working folder) keeps it; without one nothing. @throws {SuiteFileError} for a wrong file */
+  purge(options?: { readonly dryRun?: boolean; readonly settingsFile?: string }): Promise<readonly PurgedRecords[]>;
+  /** Removes what there is of the person with a mail address, and tells what stays. `histories`: those of the trials concerned are deleted in Temporal too. */
+  purgeSubject(address: string, options?: { readonly dryRun?: boolean; readonly histories?: boolean }): Promise<SubjectReport>;
   /** By which what is kept is encrypted. */
   readonly keys: Keys;
   /** What is kept of worlds. */
@@ -331,6 +336,7 @@ export type { CancelReceipt, ControlReceipt } from './control.ts';
 export type { ReplayedRun, ReplayOptions, ReplayReport } from './replay.ts';
 export type { Divergence } from '../worker/replay/divergence.ts';
 export type { StandingAfter, TimelineEvent } from '../worker/replay/timeline.ts';
+export type { PurgedRecords, SubjectReport } from './retention/purge.ts';
 export type { RequeueReceipt } from './requeue.ts';
 export type { Outcomes } from '../store/outcomes.ts';
 export type { AuditEntry, AuditFilter } from '../store/audit.ts';

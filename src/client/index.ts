@@ -1,6 +1,7 @@
 /**
  * The client API: start a batch, follow it, read results. Every command of `trialbed` is a call of this.
  */
+import { resolve } from 'node:path';
 import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
 import { readConfig, readSettings } from '../worker/config.ts';
@@ -19,6 +20,8 @@ import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
 import { keysOver } from './keys.ts';
 import { pin } from './pin.ts';
+import { purgeByAge, purgeSubject } from './retention/purge.ts';
+import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
 import { replay } from './replay.ts';
 import { requeue, type RequeueReceipt } from './requeue.ts';
@@ -159,6 +162,16 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     setConcurrency: (id, concurrency) => untilClosed(act('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
     cancel: (id) => act('cancel', id, null, () => control.cancel(id)),
     sweep: (options = {}) => sweep(root, options),
+    async purge({ dryRun = false, settingsFile = SETTINGS_FILE } = {}) {
+      const retention = await readRetention(resolve(settingsFile));
+      const purge = () => purgeByAge(root, retention, { dryRun, now: new Date() });
+      return dryRun ? purge() : act('purge', 'store', 'by age', purge);
+    },
+    purgeSubject(address, { dryRun = false, histories = false } = {}) {
+      const purge = () => purgeSubject(root, address, { dryRun, histories });
+      // The log must not keep what is to be forgotten.
+      return dryRun ? purge() : act('purge', 'store', 'of one person', purge);
+    },
     keys: { list: keys.list, rotate: (how) => untilClosed(act('keys rotate', 'store', null, () => keys.rotate(how))) },
     snapshots: {
       ...snapshots,

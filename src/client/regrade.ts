@@ -18,7 +18,8 @@ export async function regrade(root: Root, batchId: string): Promise<RegradeRepor
   for (const trial of await store.trials(batchId)) {
     const kase = cases.get(trial.caseId);
     const record = trial.summary && (await store.record(trial.id, trial.attempt));
-    if (!kase || !record || !trial.summary) {
+    // What was removed from a record cannot be graded.
+    if (!kase || !record || record.removed !== undefined || !trial.summary) {
       skipped++;
       continue;
     }

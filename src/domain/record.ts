@@ -68,6 +68,8 @@ export interface TrialRecord {
   readonly problem: { readonly code: string; readonly message: string; readonly detail?: Json } | null;
   /** What models used; absent where no call was measured. */
   readonly models?: TrialModels;
+  /** What was removed from it since: by its age, or on a person's wish. Such a record is not graded again. Absent: nothing. */
+  readonly removed?: readonly ('conversation' | 'subject')[];
   /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */
   readonly faults?: RecordedFaults;
 }

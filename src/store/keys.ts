@@ -143,7 +143,9 @@ function keyOf(column: string): string {
 
 /** Whether there is anything to encrypt. */
 function holds(column: string): string {
-  return column === 'summary' ? `${column} is not null and ${column}::text !~ '"why":null'` : `${column} is not null`;
+  if (column === 'summary') return `${column} is not null and ${column}::text !~ '"why":null'`;
+  // Of mails that were removed nothing is left to encrypt.
+  return column === 'raw_mails' ? `${column} is not null and ${column}::text <> '[]'` : `${column} is not null`;
 }
 
 interface KeyRow {

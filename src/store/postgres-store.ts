@@ -41,6 +41,8 @@ import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
 import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
+import { purgeClass } from './purge.ts';
+import { purgeSubject } from './purge-subject.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
 import { deleteSnapshot, findSnapshot, listSnapshots, putSnapshot } from './snapshots.ts';
@@ -174,6 +176,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
     putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
     snapshot: (id) => findSnapshot(database, id),
+    purge: (which, cutoff, { dryRun }) => purgeClass(database, which, cutoff, dryRun),
+    purgeSubject: (address, { dryRun }) => purgeSubject(database, address, dryRun),
     snapshots: (filter = {}) => listSnapshots(database, filter),
     deleteSnapshot: (id) => deleteSnapshot(database, id),
 

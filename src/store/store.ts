@@ -18,6 +18,9 @@ import type { Outcomes } from './outcomes.ts';
 import type { StoredRunning } from './progress.ts';
 import type { TrialStanding } from './standing.ts';
 import type { LockWait } from '../postgres/lock-waits.ts';
+import type { RecordClass } from '../domain/retention.ts';
+import type { PurgedClass } from './purge.ts';
+import type { SubjectPurge } from './purge-subject.ts';
 import type { Requeued } from './requeue.ts';
 import type { SnapshotRow } from './snapshots.ts';
 import type { TrialGroup } from '../domain/progress.ts';
@@ -366,6 +369,13 @@ export interface Store extends AsyncDisposable {
   audited(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
 
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
+  /**
+   * Removes what of a class ended before `cutoff`: of attempts, or of batches where it is `verdicts`. Nothing of a trial that may still run is touched. `dryRun`: it is only counted.
+   */
+  purge(which: RecordClass, cutoff: Date, options: { readonly dryRun: boolean }): Promise<PurgedClass>;
+  /** Removes what there is of the person with a mail address. Trials that may still run are left alone, and named. */
+  purgeSubject(address: string, options: { readonly dryRun: boolean }): Promise<SubjectPurge>;
+
   /** The newest first, at most 1,000. */
   snapshots(filter?: { readonly batch?: string; readonly trial?: string; readonly limit?: number }): Promise<readonly SnapshotRow[]>;
   /** `false`: there was none. */

@@ -76,6 +76,8 @@ export class TestHost implements Host {
       approvals: missing,
       decide: missing,
       sweep: missing,
+      purge: missing,
+      purgeSubject: missing,
       keys: { list: missing, rotate: missing },
       snapshots: {
         list: missing,

@@ -1,0 +1,144 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import type { Trialbed } from '../../src/client/api.ts';
+import { trialbedOver } from '../../src/client/index.ts';
+import { KeyRing, newKey } from '../../src/keys/key-ring.ts';
+import { Sealing } from '../../src/keys/sealing.ts';
+import { placeOf, SEALED_COLUMNS, type SealedTable } from '../../src/store/sealed-columns.ts';
+import { startTestbed, type Testbed } from '../harness/testbed.ts';
+
+const key = newKey('purge');
+const DAY_MS = 86_400_000;
+
+let testbed: Testbed;
+let client: Trialbed;
+let sql: pg.Client;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'trialbed-purge-'));
+  testbed = await startTestbed(inject('services'), { config: { keys: [key] } });
+  client = trialbedOver(testbed.root, async () => {});
+  sql = new pg.Client({ connectionString: testbed.config.store.url });
+  await sql.connect();
+}, 60_000);
+
+afterAll(async () => {
+  await sql?.end();
+  await testbed?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs trials that ended so many days ago. */
+async function ended(days: number, seed: string): Promise<{ readonly batch: string; readonly trial: string }> {
+  const { trials, summary } = await testbed.run({ suite: 'support-desk', agents: ['reference'], cases: ['refund-within-policy'], keep: 'always', seed });
+  const [trial] = trials;
+  if (!trial) throw new Error('nothing ran');
+  const at = new Date(Date.now() - days * DAY_MS);
+  await sql.query('update trialbed.attempts set ended_at = $2 where trial = $1', [trial.trial, at]);
+  await sql.query('update trialbed.batches set finished_at = $2 where id = $1', [summary.batch, at]);
+  return { batch: summary.batch, trial: trial.trial };
+}
+
+/** What the store holds of a trial, opened. */
+async function opened(trial: string): Promise<string> {
+  const sealing = new Sealing(new KeyRing([key]));
+  const parts: string[] = [];
+  for (const table of Object.keys(SEALED_COLUMNS) as SealedTable[])
+    for (const row of (await sql.query(`select * from trialbed.${table} where trial = $1`, [trial])).rows) {
+      const why = row.summary?.why;
+      const raw = SEALED_COLUMNS[table].map((column) => sealing.open(column === 'summary' ? why : row[column], placeOf(table, column as never, trial)));
+      parts.push(JSON.stringify([row, raw]));
+      for (const mail of raw.flatMap((value) => (Array.isArray(value) ? value : []))) parts.push(Buffer.from(String(mail.raw), 'base64').toString());
+    }
+  return parts.join('\n');
+}
+
+async function settings(text: string): Promise<string> {
+  const file = join(folder, `${Math.random()}.yaml`);
+  await writeFile(file, text);
+  return file;
+}
+
+test('each class goes at its own age, a dry run removes nothing, and a second run finds nothing', async () => {
+  const [old, young] = [await ended(50, 'old'), await ended(5, 'young')];
+  const settingsFile = await settings('retention:\n  snapshots: 40d\n  raw_mail: 3d\n  conversation: 30d\n  ledger: forever\n');
+  const before = await opened(old.trial);
+  expect((await client.purge({ dryRun: true, settingsFile })).map(({ count }) => count)).toEqual([1, 2, 1, 0, 0]);
+  expect(await opened(old.trial)).toBe(before);
+  // Snapshots are gone before their mails are looked for.
+  expect((await client.purge({ settingsFile })).map(({ class: name, count }) => [name, count])).toEqual([
+    ['snapshots', 1],
+    ['raw_mail', 1],
+    ['conversation', 1],
+    ['ledger', 0],
+    ['verdicts', 0],
+  ]);
+  expect((await client.purge({ settingsFile })).map(({ count }) => count)).toEqual([0, 0, 0, 0, 0]);
+  const view = await client.show(old.trial);
+  expect(view.messages).toEqual([]);
+  expect(view.record).toMatchObject({ messages: [], removed: ['conversation'], operations: expect.arrayContaining([expect.anything()]) });
+  expect(view.verdicts).toHaveLength(1);
+  // What cannot be graded any more is not graded.
+  expect(await client.regrade(old.batch)).toMatchObject({ regraded: 0, skipped: 1 });
+  const kept = await client.snapshots.show(young.trial);
+  expect(kept.rawMails).toBe(0);
+  // A world without its raw mails is still one.
+  expect((await client.snapshots.restore(young.trial, { forMs: 60_000 })).inbox).toEqual([]);
+  await client.snapshots.end(young.trial);
+  expect((await client.show(young.trial)).messages).not.toHaveLength(0);
+  // The batch goes as a whole.
+  const all = await settings('retention:\n  verdicts: 20d\n');
+  expect((await client.purge({ settingsFile: all })).at(-1)).toMatchObject({ class: 'verdicts', count: 1 });
+  await expect(client.show(old.trial)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await opened(old.trial)).toBe('');
+  expect((await client.batches()).map(({ id }) => id)).toEqual([young.batch]);
+  expect((await client.audit()).map(({ action }) => action)).toContain('purge');
+});
+
+test('a trial that is to run again, or runs, is left alone', async () => {
+  const { trial } = await ended(50, 'running');
+  await client.requeue(trial);
+  const before = await opened(trial);
+  const settingsFile = await settings('retention: { snapshots: 1d, raw_mail: 1d, conversation: 1d, ledger: 1d, verdicts: 10d }\n');
+  await client.purge({ settingsFile });
+  expect(await opened(trial)).toBe(before);
+  const address = (await client.snapshots.show(trial)).world.effects.flatMap((effect) => (effect.kind === 'mail' ? effect.recipients : []))[0]?.address ?? '';
+  expect(await client.purgeSubject(address)).toMatchObject({ running: [trial] });
+  expect(await opened(trial)).toBe(before);
+});
+
+test("one person's data goes everywhere, what is of others stays, and it is told what stays", async () => {
+  const { trial } = await ended(0, 'subject');
+  const view = await client.show(trial);
+  const address = view.record?.effects.flatMap((effect) => (effect.kind === 'mail' ? effect.recipients : []))[0]?.address ?? '';
+  expect(address).toContain('@');
+  expect(await opened(trial)).toContain(address);
+  const dry = await client.purgeSubject(address.toUpperCase(), { dryRun: true });
+  expect(dry.values).toMatchObject({ snapshots: expect.any(Number), records: 1 });
+  expect(await opened(trial)).toContain(address);
+  const report = await client.purgeSubject(address, { histories: true });
+  expect(report.trials).toContain(trial);
+  expect(report.histories).toMatchObject({ namespace: 'default', days: expect.any(Number), kept: report.trials.length, deleted: report.trials.length });
+  expect(report.cases).toEqual(['refund-within-policy']);
+  const left = await opened(trial);
+  expect(left.toLowerCase()).not.toContain(address);
+  await expect(client.snapshots.show(trial)).rejects.toMatchObject({ code: 'not_found' });
+  const after = await client.show(trial);
+  expect(after.record).toMatchObject({ removed: ['subject'], ending: 'completed' });
+  expect(after.record?.operations.map(({ id, tool }) => [id, tool])).toEqual(view.record?.operations.map(({ id, tool }) => [id, tool]));
+  expect(after.verdicts.map(({ pass }) => pass)).toEqual(view.verdicts.map(({ pass }) => pass));
+  expect(await client.purgeSubject(address)).toMatchObject({ values: {}, trials: [] });
+  expect(JSON.stringify(await client.audit())).not.toContain(address);
+  await expect(client.purgeSubject('sofia')).rejects.toMatchObject({ code: 'purge' });
+});
+
+test('a wrong settings file is told with line and nearest name, and nothing is removed', async () => {
+  await expect(client.purge({ settingsFile: await settings('retention:\n  conversations: 30d\n') })).rejects.toThrow(/:2:3.*conversation/s);
+  await expect(client.purge({ settingsFile: await settings('retention:\n  ledger: soon\n') })).rejects.toThrow('30d');
+  await expect(client.purge({ settingsFile: await settings('retention:\n  ledger: 50d\n  verdicts: 20d\n') })).rejects.toThrow('verdicts');
+  expect((await client.purge({ settingsFile: join(folder, 'none.yaml') })).every(({ days, count }) => days === null && count === 0)).toBe(true);
+});
