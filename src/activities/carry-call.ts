@@ -5,6 +5,7 @@ import { callId, operateUpdate } from '../workflows/messages.ts';
 import type { Actor } from './check-call.ts';
 import type { CallOutcome, WorldAttempt } from './contract.ts';
 import { checkCallUnder } from './fault-edge.ts';
+import { proposed } from './recorded-call.ts';
 import type { TrialContext } from './trial-context.ts';
 import { throughOutages } from './through-outages.ts';
 import { ConversationOver } from './user-side.ts';
@@ -43,19 +44,30 @@ export function callCarrier(
   actor: Actor | null = null,
 ): CarryCall {
   let { calls } = names;
+  let underWay = 0;
   const operations = new Map(names.operations);
   let before: Promise<unknown> = Promise.resolve();
 
   const accepted = async (id: string, tool: string, args: unknown, idempotencyKey: string | null) => {
-    const { proposal, call } = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey, ...(actor && { actor }) });
-    await ledger.propose(proposal);
+    const checked = checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args, idempotencyKey, ...(actor && { actor }) });
+    const call = await proposed(ledger, { ...checked, proposal: { ...checked.proposal, ...(underWay > 1 && { beside: true as const }) } });
     // By its id a repeated request is the same call.
     return throughOutages(() => trial.startUpdate(operateUpdate, { updateId: callId(attempt, id), args: [call, attempt], waitForStage: 'ACCEPTED' }), {
       of: 'Temporal',
     });
   };
 
+  const ended = async (update: ReturnType<typeof accepted>): Promise<CallOutcome> => {
+    try {
+      const carried = await update;
+      return await throughOutages(() => carried.result(), { of: 'Temporal' });
+    } finally {
+      underWay--;
+    }
+  };
+
   return async (tool, args, idempotencyKey, name = null) => {
+    underWay++;
     const known = name && operations.get(name.id);
     const id = known ?? `op-${++calls}`;
     if (name && !known) operations.set(name.id, id);
@@ -65,8 +77,7 @@ export function callCarrier(
       return accepted(id, tool, args, idempotencyKey);
     });
     before = update.catch(() => {});
-    const carried = await update;
-    const outcome: CallOutcome = await throughOutages(() => carried.result(), { of: 'Temporal' });
+    const outcome = await ended(update);
     if (outcome.over) throw new ConversationOver(outcome.over);
     const row = outcome.state === 'committed' ? await ledger.read(outcome.operation) : null;
     return { operation: outcome.operation, state: outcome.state, result: row?.result ?? null, problem: outcome.problem };

@@ -44,6 +44,8 @@ export interface AttemptPlan {
   readonly approver?: ApproverPlan;
   /** Of an agent of kind `model`; of a team in which one is: with the limits that all members share. */
   readonly model?: ModelPlan;
+  /** So many calls were made where this attempt goes on from: they are answered from the record. Absent: it begins anew. */
+  readonly recorded?: number;
   /** The workflow tells of its parts as they end. Absent: nobody listens. */
   readonly traced?: true;
 }
@@ -223,7 +225,7 @@ export type ScriptMove =
   | { readonly kind: 'end'; readonly problem: OperationProblem | null };
 
 export interface ConversationEnd {
-  readonly ending: Extract<Ending, 'completed' | 'agent_error' | 'agent_timeout' | 'budget_exhausted' | 'user_error'>;
+  readonly ending: Extract<Ending, 'completed' | 'agent_error' | 'agent_timeout' | 'budget_exhausted' | 'user_error' | 'cassette_miss'>;
   readonly problem: OperationProblem | null;
   /** Calls that were asked for beyond the budget before the end; none was sent. Absent: none. */
   readonly beyondBudget?: number;
@@ -312,6 +314,8 @@ export interface TrialActivities extends ModelActivities {
   answerUser(request: UserRequest): Promise<UserMove>;
   /** Runs an agent's own code in a child process; its calls come back as Updates of the trial. Never retried. */
   converse(request: WorldAttempt & { readonly part?: MemberPart }): Promise<ConversationEnd>;
+  /** What an agent was told of a call that was made where this attempt goes on from. */
+  recallCall(request: AttemptRef & { readonly operation: string }): Promise<OperationNote>;
   /** Runs a proposed call. Never retried by Temporal. */
   operate(request: OperateCall): Promise<OperateResult>;
   /**
@@ -364,6 +368,9 @@ export interface ApprovalAsked {
 
 /** Code of the problem of a call whose approval is for something else than what stands there now. */
 export const APPROVAL_VOID = 'approval_void' as const;
+
+/** Code of the problem with which a call is refused that is not the one that was made in its place where the attempt goes on from. */
+export const NOT_AS_RECORDED = 'not_as_recorded' as const;
 
 /** Failure types that the workflow acts on. */
 export const FAILURE = {

@@ -9,6 +9,7 @@ import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { checkCallUnder } from './fault-edge.ts';
 import type { ScriptCursor, ScriptMove } from './contract.ts';
 import type { Part } from './member-part.ts';
+import { proposed } from './recorded-call.ts';
 
 export interface ScriptStage {
   readonly world: World;
@@ -46,8 +47,7 @@ export async function playStep(stage: ScriptStage, cursor: ScriptCursor): Promis
     const id = `op-${cursor.calls + 1}`;
     const args = resolveArguments(step.with ?? {}, results);
     const made = { id, tool: step.call, args, idempotencyKey: step.key ?? null, ...(part && { actor: part.actor }) };
-    const { proposal, call } = checkCallUnder(stage.rules, stage.environment.environment, kase.permission, made);
-    await world.ledger.propose(proposal);
+    const call = await proposed(world.ledger, checkCallUnder(stage.rules, stage.environment.environment, kase.permission, made));
     return { kind: 'call', call, cursor: { ...cursor, step: cursor.step + 1, calls: cursor.calls + 1 } };
   } catch (error) {
     if (error instanceof ScriptError) return { kind: 'end', problem: { code: 'script', message: printable(error.message, MAX_PROBLEM_LENGTH) } };

@@ -27,6 +27,7 @@ import { finishAttempt, gradeOf, modelsOf } from './finish-attempt.ts';
 import type { CallModelServices } from './model-agent/ask-model.ts';
 import { callModel } from './model-agent/call-model.ts';
 import { Part } from './member-part.ts';
+import { originOf, recallCall, restoreOrigin } from './origins.ts';
 import { modelUser } from './model-user.ts';
 import { keepWorld } from './keep-world.ts';
 import { hitCall, operate } from './operate.ts';
@@ -78,21 +79,17 @@ export function createTrialActivities(services: ActivityServices, options: Trial
   const leaseWorld = async ({ trial, attempt, leaseMs }: AttemptRef & { readonly leaseMs: number }): Promise<WorldRef> => {
     const { pack, batch, kase, rules } = await contexts.get(trial);
     const startedAt = performance.now();
-    const leasing = worlds.provision(pack, {
-      owner: ownerOf({ trial, attempt }),
-      workflowId: trial,
-      isolation: batch.options.isolation,
-      leaseMs,
-      kase,
-      faults: rules,
-    });
+    const request = { owner: ownerOf({ trial, attempt }), workflowId: trial, isolation: batch.options.isolation, leaseMs, kase, faults: rules };
+    const origin = await originOf(services, { batch }, { trial, attempt });
+    const leasing = origin ? restoreOrigin(services, origin, pack, request) : worlds.provision(pack, request);
     const told = (outcome: 'leased' | 'failed') => () => options.meters.worldLeased(performance.now() - startedAt, outcome);
     leasing.then(told('leased'), told('failed'));
     const world = await leasing;
     if (rules.length > 0 || pack.environment.toolServer) {
       const opened = await worlds.open(world);
       await startedOrReleased(opened, async () => {
-        await changeAtStart(opened, rules);
+        // The start of what goes on from another's state has been.
+        if (!origin) await changeAtStart(opened, rules);
         await toolServers.start(opened, pack);
       });
     }
@@ -133,7 +130,9 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       // Recorded before anything can go wrong, so that an attempt that never gets a world is seen too.
       if (row) await store.beginAttempt(trial, attempt, services.now().toISOString(), phase);
       services.log.info('the attempt begins');
-      const plan = planOf(await contexts.get(trial, row ?? undefined));
+      const context = await contexts.get(trial, row ?? undefined);
+      const origin = await originOf(services, context, { trial, attempt });
+      const plan = { ...planOf(context), ...(origin && origin.calls > 0 && { recorded: origin.calls }) };
       return options.traced({ trial, attempt }) ? { ...plan, traced: true } : plan;
     },
 
@@ -195,6 +194,8 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       const respond = modelUser(modelServices(context, conversation.route), conversation, request);
       return answerUser(services, await worlds.open(request.world), context.kase, request, respond);
     },
+
+    recallCall: (request) => recallCall(services, request),
 
     async operate({ trial, attempt, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null, playOn }) {
       const { environment, kase, rules, agent } = await contexts.get(trial);

@@ -72,6 +72,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'purge',
   'key_missing',
   'key_wrong',
+  'point_refused',
   'confirmation_needed',
   'not_confirmed',
   'decision_refused',

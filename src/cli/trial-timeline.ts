@@ -44,7 +44,7 @@ interface Page {
   readonly paint: Paint;
 }
 
-function headLines({ trial, kase, schedule, record, attempts }: TrialView, { paint }: Page): string[] {
+function headLines({ trial, origin, kase, schedule, record, attempts }: TrialView, { paint }: Page): string[] {
   const summary = trial.summary;
   const state = summary ? trialState(summary) : null;
   const counting = attempts.find((attempt) => attempt.counts);
@@ -53,6 +53,12 @@ function headLines({ trial, kase, schedule, record, attempts }: TrialView, { pai
   const facts: (readonly [string, string | null])[] = [
     ['trial', trial.id],
     ['batch', trial.batch],
+    [
+      'origin',
+      origin
+        ? `goes on from attempt ${origin.attempt} of ${origin.trial}, ${origin.calls === 0 ? 'from before its first call' : `whose first ${origin.calls} calls are answered from its record`}`
+        : null,
+    ],
     ['agent', `${trial.agentName} (${trial.agentHash.slice(0, 12)})`],
     ['faults', schedule === null || schedule.title === trial.schedule ? trial.schedule : `${trial.schedule}: ${schedule.title}`],
     ['user', `${kase.permission.user}, role ${kase.permission.role}`],

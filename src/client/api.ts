@@ -6,7 +6,9 @@ import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
 import type { Outcomes } from '../store/outcomes.ts';
 import type { ReplayOptions, ReplayReport } from './replay.ts';
+import type { ForkReceipt, ForkRequest } from './fork.ts';
 import type { RequeueReceipt } from './requeue.ts';
+import type { ResetReceipt } from './reset.ts';
 import type { BatchWhy, TrialWhy } from '../domain/why.ts';
 import type { BatchHold, BatchSummary, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Outage } from '../domain/outage.ts';
@@ -135,6 +137,8 @@ export interface BatchHandle {
 /** A trial with everything that is known of it. */
 export interface TrialView {
   readonly trial: TrialRow;
+  /** From where the attempt that counts goes on: another attempt's state after so many calls, which were answered from its record. Absent: it began anew. */
+  readonly origin?: { readonly trial: string; readonly attempt: number; readonly calls: number };
   readonly kase: Case;
   /** Its fault schedule; null for `none`. */
   readonly schedule: FaultSchedule | null;
@@ -250,6 +254,16 @@ export interface Trialbed extends AsyncDisposable {
   watch(batch?: string): Promise<WatchedBatch>;
   /** Puts a trial that has ended, or hangs, into its batch's queue again. @throws {NotFoundError} @throws {TrialRunsError} where it runs, without `force`. */
   requeue(trial: string, options?: { readonly force?: boolean }): Promise<RequeueReceipt>;
+  /**
+   * Makes a new trial in a fresh world at the state of another after one of its operations; the original is only read. It is stored, alone in a batch of its own, and runs
+   * when that is watched. @throws {NotFoundError} @throws {PointRefusedError} where nothing can go on from there
+   */
+  fork(trial: string, request: ForkRequest): Promise<ForkReceipt>;
+  /**
+   * Lets a trial without a verdict go on from an operation (`op-3`, `start`), the number of an event of its workflow's history, or a phase: another attempt in a fresh world at
+   * that state. An attempt that runs is ended. @throws {NotFoundError} @throws {PointRefusedError} where it cannot; nothing was changed then
+   */
+  reset(trial: string, options: { readonly to: string }): Promise<ResetReceipt>;
   /** Trials that have begun and are not done, of one batch or of all, those that have run for longest first. Default limit 100. */
   running(filter?: { readonly batch?: string; readonly limit?: number }): Promise<readonly RunningRow[]>;
   /** How the trials of these batches ended that have, by batch. */
@@ -337,7 +351,9 @@ export type { ReplayedRun, ReplayOptions, ReplayReport } from './replay.ts';
 export type { Divergence } from '../worker/replay/divergence.ts';
 export type { StandingAfter, TimelineEvent } from '../worker/replay/timeline.ts';
 export type { PurgedRecords, SubjectReport } from './retention/purge.ts';
+export type { ForkReceipt, ForkRequest } from './fork.ts';
 export type { RequeueReceipt } from './requeue.ts';
+export type { ResetReceipt } from './reset.ts';
 export type { Outcomes } from '../store/outcomes.ts';
 export type { AuditEntry, AuditFilter } from '../store/audit.ts';
 export type { AskedApproval } from '../store/store.ts';

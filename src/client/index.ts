@@ -18,6 +18,7 @@ import { Control } from './control.ts';
 import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
+import { fork, type ForkRequest } from './fork.ts';
 import { keysOver } from './keys.ts';
 import { pin } from './pin.ts';
 import { purgeByAge, purgeSubject } from './retention/purge.ts';
@@ -25,6 +26,7 @@ import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
 import { replay } from './replay.ts';
 import { requeue, type RequeueReceipt } from './requeue.ts';
+import { reset } from './reset.ts';
 import { underWay } from './under-way.ts';
 import { wakeBatch } from './wake-batch.ts';
 import { Content } from '../worker/content.ts';
@@ -118,6 +120,12 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       return { id: handle.id, events: () => handle.events(), result: () => handle.result(), leave, work: 'ours', why: null };
     },
     requeue: (trial, { force = false } = {}) => act('requeue', trial, force ? 'with force' : null, () => requeueTrial(trial, force)),
+    fork: (trial, request) => act('fork', trial, wordsOfFork(request), () => fork(root, trial, request)),
+    reset: (trial, { to }) =>
+      act('reset', trial, `to ${to}`, async () => {
+        const receipt = await reset(root, trial, to);
+        return receipt.how === 'attempt' ? woken(receipt) : receipt;
+      }),
     async running({ batch, limit = 100 } = {}) {
       const rows = await store.running({ limit, ...(batch !== undefined && { batch }) });
       return underWay(root, pollers, rows);
@@ -136,7 +144,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (!trial) throw new NotFoundError(`there is no trial ${id}; \`trialbed ps BATCH\` lists a batch's trials`);
       const kase = await store.caseDocument(trial.caseHash);
       if (!kase) throw new NotFoundError(`the case of trial ${trial.id} is not in the store`);
-      const [schedule, attempts, record, messages, verdicts, late, modelCalls, conversation] = await Promise.all([
+      const [schedule, attempts, record, messages, verdicts, late, modelCalls, conversation, origin] = await Promise.all([
         trial.scheduleHash === null ? null : store.scheduleDocument(trial.scheduleHash),
         store.attempts(trial.id),
         store.record(trial.id, trial.attempt),
@@ -145,9 +153,21 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
         store.lateRequests(trial.id, trial.attempt),
         store.modelCalls(trial.id, trial.attempt),
         store.conversation(trial.id, trial.attempt),
+        store.origin(trial.id, Math.max(1, trial.attempt)),
       ]);
       const said = { messages, modelCalls, conversation };
-      return { trial, kase: kase.kase, schedule: schedule?.schedule ?? null, attempts, record, ...said, verdicts, lateRequests: afterRecord(late, record) };
+      const from = origin && { trial: origin.source.trial, attempt: origin.source.attempt, calls: origin.calls };
+      return {
+        trial,
+        ...(from && { origin: from }),
+        kase: kase.kase,
+        schedule: schedule?.schedule ?? null,
+        attempts,
+        record,
+        ...said,
+        verdicts,
+        lateRequests: afterRecord(late, record),
+      };
     },
     why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),
     replay: (id, options = {}) => replay(root, id, options),
@@ -217,7 +237,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
 
   /** Where the batch runs, its workflow is told that there is something to launch. */
   async function requeueTrial(id: string, force: boolean): Promise<RequeueReceipt> {
-    const receipt = await requeue(root, id, { force });
+    return woken(await requeue(root, id, { force }));
+  }
+
+  async function woken<Receipt extends { readonly batch: string }>(receipt: Receipt): Promise<Receipt> {
     const batch = await batchNamed(receipt.batch);
     if (batch.state === 'running') await wakeBatch(root.temporal, batch);
     return receipt;
@@ -288,6 +311,10 @@ function wordsOf({ by, reason }: Decision, actor: Actor): string | null {
   return parts.length === 0 ? null : parts.join(': ');
 }
 
+function wordsOfFork({ at, agent, faults }: ForkRequest): string {
+  return [`at ${at}`, ...(agent === undefined ? [] : [`agent ${agent}`]), ...(faults === undefined ? [] : [`faults ${faults}`])].join(', ');
+}
+
 /** For each service that is asked why something stands still. */
 const WHY_MS = 600;
 
@@ -300,6 +327,7 @@ export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
+export { PointRefusedError } from './points/errors.ts';
 export { TrialRunsError } from './requeue.ts';
 export { replayFile } from './replay.ts';
 export { HistoryFileError } from '../worker/replay/history-file.ts';

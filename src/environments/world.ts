@@ -79,6 +79,8 @@ export interface Worlds extends AsyncDisposable {
   provision(environment: LoadedEnvironment, request: LeaseRequest): Promise<WorldRef>;
   /** @throws {WorldGoneError} when it was released, swept, or its host lost it; {WorldServerAwayError} when its server does not answer. */
   open(ref: WorldRef, options?: OpenOptions): Promise<World>;
+  /** The world that an owner has now; null: none, on the servers that answer. */
+  held(owner: string): Promise<WorldRef | null>;
   /** Drops what is dead and ours, from the database alone. `closed` asks Temporal whether a workflow is closed. */
   sweep(options: { readonly closed?: ClosedWorkflows; readonly dryRun?: boolean }): Promise<SweepReport>;
   /** Makes a world again from a snapshot, under a new owner. */
@@ -313,6 +315,8 @@ export interface Proposal {
   readonly reads?: true;
   /** Null: valid and permitted. */
   readonly refusal: { readonly state: 'rejected' | 'denied'; readonly problem: OperationProblem } | null;
+  /** Its agent has another call under way: between these two the world is at no point from which one could go on. Absent: it has none. */
+  readonly beside?: true;
 }
 
 /** Names all dispatches of an operation, also those that may still come: higher than any. */
@@ -320,7 +324,8 @@ export const EVERY_DISPATCH = 1_000_000;
 
 /** Rows of operations in the world's own database, which the world's role cannot write. Upserts by operation id. */
 export interface Ledger {
-  propose(proposal: Proposal): Promise<void>;
+  /** Gives the operation of that id that was made in another world of which this one is a continuation; null: there is none, and it is a call of this world. */
+  propose(proposal: Proposal): Promise<RecordedCall | null>;
   read(operationId: string): Promise<LedgerRow | null>;
   /** The same, with the world's time. @throws {WorldGoneError} where the lease is over. */
   readNow(operationId: string): Promise<{ readonly row: LedgerRow; readonly clock: WorldClock } | null>;
@@ -348,6 +353,9 @@ export interface Ledger {
   all(): Promise<readonly LedgerRow[]>;
   late(attempt: Omit<LateAttempt, 'at'>): Promise<void>;
 }
+
+/** A call as another world's ledger had it. */
+export type RecordedCall = Pick<Proposal, 'tool' | 'args' | 'idempotencyKey'> & { readonly actor: string | null };
 
 export interface LedgerRow extends Proposal {
   readonly state: 'proposed' | 'running' | 'committed' | 'failed' | 'unknown' | 'rejected' | 'denied' | 'awaiting_approval';

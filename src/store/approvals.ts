@@ -99,6 +99,24 @@ function approvalOf({ sealing }: Sql, row: Pick<Row, 'trial' | 'subject' | 'endi
   return { ...subject, end: sealing.open(row.ending, endingOf(row.trial)) };
 }
 
+/** An end that stands in the other already stays. */
+export async function copyApprovals(
+  sql: Sql,
+  from: { readonly trial: string; readonly attempt: number },
+  to: { readonly trial: string; readonly attempt: number },
+  operations: readonly string[],
+): Promise<void> {
+  const rows = await sql.query<Pick<Row, 'operation' | 'subject' | 'ending'>>(
+    'select operation, subject, ending from trialbed.approvals where trial = $1 and attempt = $2 and operation = any ($3::text[])',
+    [from.trial, from.attempt, operations],
+  );
+  for (const { operation, subject, ending } of rows) {
+    await requestApproval(sql, to.trial, to.attempt, operation, sql.sealing.open(subject, subjectOf(from.trial)));
+    const end = sql.sealing.open(ending, endingOf(from.trial));
+    if (end) await endApproval(sql, to.trial, to.attempt, operation, end);
+  }
+}
+
 function subjectOf(trial: string): string {
   return placeOf('approvals', 'subject', trial);
 }

@@ -2,6 +2,7 @@ import type { Money } from '../domain/model.ts';
 import type { BatchHold } from '../domain/trial.ts';
 import type { Sql } from './database.ts';
 import { sqlState } from './errors.ts';
+import { putOrigin } from './origins.ts';
 import { type BatchPlan, type BatchRow, type BatchState, StoreConflictError } from './store.ts';
 
 /**
@@ -48,6 +49,7 @@ export async function createBatch(sql: Sql, plan: BatchPlan, createdAt: Date): P
         plan.trials.map((trial) => trial.repetition),
       ],
     );
+    if (plan.origin) await putOrigin(sql, plan.origin);
   } catch (error) {
     const detail = error instanceof Error && 'detail' in error ? `: ${String(error.detail)}` : '';
     if (sqlState(error) === '23505') throw new StoreConflictError(`batch ${plan.id} names a trial that exists already${detail}`, { cause: error });

@@ -1,5 +1,5 @@
 import { lockWaits } from '../postgres/lock-waits.ts';
-import { askedApproval, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
+import { askedApproval, copyApprovals, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
 import { addAudited, endAudited, listAudited } from './audit.ts';
 import { addMessage, beginAttempt, findRecord, finishAttempt, listAttempts, listMessages, putRecord, setAttemptWorld } from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
@@ -43,6 +43,7 @@ import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { purgeClass } from './purge.ts';
 import { purgeSubject } from './purge-subject.ts';
+import { findOrigin } from './origins.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
 import { deleteSnapshot, findSnapshot, listSnapshots, putSnapshot } from './snapshots.ts';
@@ -122,7 +123,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     running: ({ batch, limit }) => listRunning(database, batch ?? null, limit),
     launched: ({ batch, limit }) => launchedTrials(database, batch, limit),
     outcomes: (batches) => countOutcomes(database, batches),
-    requeue: (trial) => database.transaction((sql) => requeueTrial(sql, trial)),
+    requeue: (trial, origin) => database.transaction((sql) => requeueTrial(sql, trial, origin)),
+    origin: (trial, attempt) => findOrigin(database, trial, attempt),
     setModelWait: (trial, attempt, waitMs) => setModelWait(database, trial, attempt, waitMs),
 
     beginAttempt: (trial, attempt, startedAt, phase) => beginAttempt(database, trial, attempt, startedAt, phase),
@@ -164,6 +166,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     lateRequests: (trial, attempt) => listLateRequests(database, trial, attempt),
 
     requestApproval: (trial, attempt, operation, subject) => requestApproval(database, trial, attempt, operation, subject),
+    copyApprovals: (from, to, operations) => copyApprovals(database, from, to, operations),
     endApproval: (trial, attempt, operation, end) => endApproval(database, trial, attempt, operation, end),
     approval: (trial, attempt, operation) => findApproval(database, trial, attempt, operation),
     approvals: (trial, attempt) => listApprovals(database, trial, attempt),

@@ -1,5 +1,6 @@
 import type { Sql } from './database.ts';
-import { type BatchState, StoreConflictError } from './store.ts';
+import { putOrigin } from './origins.ts';
+import { type BatchState, type Origin, StoreConflictError } from './store.ts';
 
 /** What became of the wish that a trial is run again. */
 export interface Requeued {
@@ -13,7 +14,7 @@ export interface Requeued {
 }
 
 /** Needs a transaction. Opens a trial that has ended, so that its batch launches it once more; the attempt that ended stays. @throws {StoreConflictError} */
-export async function requeueTrial(sql: Sql, trial: string): Promise<Requeued> {
+export async function requeueTrial(sql: Sql, trial: string, origin: Omit<Origin, 'trial' | 'attempt'> | null = null): Promise<Requeued> {
   const [batch] = await sql.query<{ id: string; state: BatchState; hold: string | null }>(
     'select b.id, b.state, b.hold from trialbed.batches b join trialbed.trials t on t.batch = b.id where t.id = $1 for update of b',
     [trial],
@@ -26,6 +27,7 @@ export async function requeueTrial(sql: Sql, trial: string): Promise<Requeued> {
     [trial],
   );
   const attempt = row?.attempt ?? 0;
+  if (origin) await putOrigin(sql, { ...origin, trial, attempt: attempt + 1 });
   if (!row?.settled) return { batch: batch.id, state: batch.state, attempt, already: true };
   await sql.query('update trialbed.trials set settled = null, claimed_by = null where id = $1', [trial]);
   if (batch.state !== 'finished') return { batch: batch.id, state: batch.state, attempt, already: false };

@@ -8,7 +8,7 @@ const MOST_OF_A_KIND = 20;
 /** What trials of these agents took in a suite's newest batches. One that was cancelled, or that the harness broke, says nothing. */
 export async function listSamples(sql: Sql, suite: string, agents: readonly string[]): Promise<readonly Sample[]> {
   const rows = await sql.query<Row>(
-    `with recent as (select id, created_at from trialbed.batches where suite = $1 order by created_at desc, id desc limit $3),
+    `with recent as (select id, created_at from trialbed.batches where suite = $1 and options ->> 'fork' is null order by created_at desc, id desc limit $3),
      chosen as (
        select t.id, t.case_id, t.schedule, t.agent_name,
          row_number() over (partition by t.agent_name, t.case_id, t.schedule order by b.created_at desc, t.repetition) as place

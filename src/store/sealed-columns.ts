@@ -8,6 +8,7 @@ export const SEALED_COLUMNS = {
   model_calls: ['body'],
   approvals: ['subject', 'ending'],
   snapshots: ['body', 'raw_mails'],
+  origins: ['notes'],
 } as const;
 
 export type SealedTable = keyof typeof SEALED_COLUMNS;

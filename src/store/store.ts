@@ -59,8 +59,25 @@ export interface TrialPlan {
   readonly repetition: number;
 }
 
+/**
+ * From where an attempt of a trial, and each after it, goes on: the world of another attempt as it was after so many calls, which are answered from the record.
+ */
+export interface Origin {
+  readonly trial: string;
+  readonly attempt: number;
+  readonly source: { readonly trial: string; readonly attempt: number };
+  /** Calls that are answered from the record; 0: the world as it was before the first. */
+  readonly calls: number;
+  /** Id of the snapshot from which the world is made. */
+  readonly snapshot: string;
+  /** What the agent was told of each of these calls, in order. */
+  readonly notes: readonly JsonObject[];
+}
+
 export interface BatchPlan {
   readonly id: string;
+  /** From where its only trial goes on. Absent: its trials begin anew. */
+  readonly origin?: Origin;
   readonly suite: string;
   readonly suiteFile: string;
   /** Equal for equal content: what resuming compares. */
@@ -87,6 +104,8 @@ export interface BatchOptions {
   readonly unverified?: 'count' | 'refuse';
   /** What records of conversations with models do with mail addresses. Absent: they are kept. */
   readonly addresses?: 'keep' | 'mask';
+  /** Its one trial goes on from the state of another trial; it is no result of the suite. Absent: it does not. */
+  readonly fork?: true;
   /** Its trials are run by the workers of this deployment; `content` names the files that they need. Absent: by workers of its own queue. */
   readonly deployment?: { readonly name: string; readonly content: string };
 }
@@ -287,7 +306,10 @@ export interface Store extends AsyncDisposable {
   /** How the trials of these batches ended that have, by batch. */
   outcomes(batches: readonly string[]): Promise<ReadonlyMap<string, Outcomes>>;
   /** Opens a trial that has ended, so that its batch launches it once more; its attempts stay. @throws {StoreConflictError} for one of a cancelled batch. */
-  requeue(trial: string): Promise<Requeued>;
+  /** `origin`: the next attempt goes on from there; its number is set here. */
+  requeue(trial: string, origin?: Omit<Origin, 'trial' | 'attempt'>): Promise<Requeued>;
+  /** From where an attempt goes on; null: it began anew. */
+  origin(trial: string, attempt: number): Promise<Origin | null>;
   /** From now on an attempt waits so long for the rate limit of a model. */
   setModelWait(trial: string, attempt: number, waitMs: number): Promise<void>;
 
@@ -354,6 +376,8 @@ export interface Store extends AsyncDisposable {
   /** The first end stands; only `void` may follow. */
   endApproval(trial: string, attempt: number, operation: string, end: ApprovalEnd): Promise<void>;
   approval(trial: string, attempt: number, operation: string): Promise<OperationApproval | null>;
+  /** What was asked of these operations of one attempt stands for another that goes on from it. */
+  copyApprovals(from: Origin['source'], to: Origin['source'], operations: readonly string[]): Promise<void>;
   /** Of one attempt, by operation. */
   approvals(trial: string, attempt: number): Promise<ReadonlyMap<string, OperationApproval>>;
   /** What people are asked now, the oldest first, at most 1,000. */

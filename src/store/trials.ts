@@ -15,7 +15,7 @@ export async function newestTrials(sql: Sql, suite: string): Promise<readonly Tr
   const rows = await sql.query<TrialColumns>(
     `select distinct on (t.case_id, t.schedule, t.agent_name, t.repetition) ${COLUMNS}
      from trialbed.batches b join trialbed.trials t on t.batch = b.id join trialbed.attempts a on a.trial = t.id and a.attempt = t.attempt
-     where b.suite = $1 and a.summary is not null and a.ending <> 'cancelled'
+     where b.suite = $1 and b.options ->> 'fork' is null and a.summary is not null and a.ending <> 'cancelled'
      order by t.case_id, t.schedule, t.agent_name, t.repetition, a.ended_at desc, b.created_at desc, b.id desc`,
     [suite],
   );

@@ -51,10 +51,14 @@ export class Content {
 
   /** Null when the pack and all agents of a batch are here as they were when it was made. */
   async differenceFrom(batch: BatchRow, store: Pick<Store, 'trials' | 'agentDocument'>): Promise<string | null> {
+    return this.differenceIn(batch, [...new Set((await store.trials(batch.id)).map((trial) => trial.agentHash))], store);
+  }
+
+  /** The same of some of its agents, by their hashes. */
+  async differenceIn(batch: BatchRow, agents: readonly string[], store: Pick<Store, 'agentDocument'>): Promise<string | null> {
     const { generation } = await this.environment(batch.environment);
     if (generation !== batch.environment.generation) return 'the environment has changed';
-    const hashes = new Set((await store.trials(batch.id)).map((trial) => trial.agentHash));
-    for (const hash of hashes) {
+    for (const hash of agents) {
       const agent = await store.agentDocument(hash);
       if (!agent) continue;
       const spec = this.agent(hash, agent.spec);

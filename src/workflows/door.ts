@@ -1,7 +1,18 @@
 import { condition } from '@temporalio/workflow';
-import type { APPROVAL_VOID, CallOutcome, CallRef, OperateResult, OperationNote, PlannedRule, Reconciled, ToolPlan } from '../activities/contract.ts';
+import type {
+  APPROVAL_VOID,
+  CallOutcome,
+  CallRef,
+  ConversationEnd,
+  NOT_AS_RECORDED,
+  OperateResult,
+  OperationNote,
+  PlannedRule,
+  Reconciled,
+  ToolPlan,
+} from '../activities/contract.ts';
 import type { ApprovalEnd, ApprovalNeed } from '../domain/approval.ts';
-import type { EndState, OperationProblem } from '../domain/operation.ts';
+import type { EndState, OperationProblem, ToldState } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
 import type { Gate } from './gate.ts';
 import { IdempotencyKeys } from './operations/idempotency.ts';
@@ -35,6 +46,8 @@ export interface DoorOptions {
   readonly refuseQuestion?: () => OperationProblem | null;
   /** Where calls wait for an approval. Absent: none needs one. */
   readonly gate?: Gate;
+  /** Calls that were made where the attempt goes on from, and how what was told of one is found. Absent: there are none. */
+  readonly recall?: Recall;
   /** A call was accepted; what it comes to is promised. */
   readonly onCall?: (call: CallRef, outcome: Promise<CallOutcome>) => void;
   /** A call changed its state; for the operator's view. */
@@ -51,6 +64,8 @@ export class Door {
   beyondBudget = 0;
   /** The harness could not carry a call to any outcome: the attempt cannot be graded. */
   broken: unknown = null;
+  /** A call was not the one that is recorded in its place: the agent's work is over. Null: all were. */
+  missed: ConversationEnd | null = null;
   private readonly options: DoorOptions;
   private readonly schedule: Schedule;
   private readonly positions = new Map<string, number>();
@@ -63,6 +78,8 @@ export class Door {
   /** By operation: the key that it holds. */
   private readonly keyOf = new Map<string, string>();
   private accepted = 0;
+  /** Recorded calls are taken one after the other, and others only after them. */
+  private recalled: Promise<unknown> = Promise.resolve();
   private closed = false;
   /** The tool whose call ended the agent's work. */
   private endedBy: string | null = null;
@@ -143,6 +160,12 @@ export class Door {
   }
 
   private async run(call: CallRef, seq: number): Promise<CallOutcome> {
+    const { recall } = this.options;
+    if (recall) {
+      if (call.refusal?.problem.code === NOT_RECORDED) return this.miss(call, seq, call.refusal.problem);
+      if (ordinalOf(call.id) <= recall.calls) return this.recallOne(call, seq, recall);
+      await this.recalled;
+    }
     const tool = this.options.tools[call.tool];
     const position = (this.positions.get(call.tool) ?? 0) + 1;
     const refusal = refusalOf(call, tool, position, {
@@ -159,6 +182,41 @@ export class Door {
     this.pending.set(call.id, { call, seq, position });
     if (call.approval) return this.runGated({ call, tool, seq, position, ended }, call.approval);
     return this.carry({ call, tool, seq, position, ended }, null);
+  }
+
+  /** Answers a call as it was answered where the attempt goes on from, and brings all that the door keeps to where it was then. */
+  private recallOne(call: CallRef, seq: number, recall: Recall): Promise<CallOutcome> {
+    const answered = this.recalled.then(async () => {
+      const note = { ...(await recall.note(call)), seq };
+      if (note.position !== null) this.positions.set(note.tool, note.position);
+      if (this.options.tools[note.tool]?.asks && note.told === 'committed') await recall.ask(call);
+      this.told.restore(note);
+      const { told, problem, ended, replayOf } = note;
+      const end = ended ?? { state: told, problem };
+      if (call.idempotency && replayOf === null && note.position !== null)
+        this.takeKey(call, call.idempotency, note.reconciled?.state ?? end.state, end.problem);
+      if (this.options.tools[note.tool]?.ends && told === 'committed') this.endedBy ??= note.tool;
+      if (note.reconciled) this.keyOf.delete(call.id);
+      return { operation: replayOf ?? call.id, state: told, problem };
+    });
+    this.recalled = answered.catch((error: unknown) => {
+      this.broken ??= error;
+    });
+    return answered.catch((): CallOutcome => refused(call.id, 'harness', 'The test bed could not recall the call.'));
+  }
+
+  /** The key of a recorded call stands for what it stood for then. */
+  private takeKey(call: CallRef, { key, argsHash }: NonNullable<CallRef['idempotency']>, state: ToldState, problem: OperationProblem | null): void {
+    if (this.keys.begin(key, call.id, `${call.tool} ${argsHash}`).kind !== 'new') return;
+    this.keyOf.set(call.id, key);
+    if (state === 'committed') this.keys.settle(key, call.id, { state, value: null, disturbed: false });
+    else if (state === 'unknown') this.keys.settle(key, call.id, { state, reason: 'indefinite', problem: problem ?? CUT_OFF, disturbed: false });
+    else if (state !== 'awaiting_approval') this.keys.settle(key, call.id, { state: 'rejected' });
+  }
+
+  private miss(call: CallRef, seq: number, problem: OperationProblem): CallOutcome {
+    this.missed ??= { ending: 'cassette_miss', problem };
+    return this.refuse(call, seq, { state: 'rejected', problem }, 0);
   }
 
   /** Dispatches a call that was let through, and tells how it ended. */
@@ -298,6 +356,15 @@ export class Door {
   }
 }
 
+/** Calls that were made where an attempt goes on from. */
+export interface Recall {
+  /** The first so many of the attempt. */
+  readonly calls: number;
+  readonly note: (call: CallRef) => Promise<OperationNote>;
+  /** Has the user asked once more, so that the conversation stands where it stood. */
+  readonly ask: (call: CallRef) => Promise<unknown>;
+}
+
 /** A call that passed the door's checks. */
 interface Admitted {
   readonly call: CallRef;
@@ -314,6 +381,8 @@ interface Granted {
 }
 
 const VOID: typeof APPROVAL_VOID = 'approval_void';
+/** As `NOT_AS_RECORDED` of the activities, which workflow code may import as types only. */
+const NOT_RECORDED: typeof NOT_AS_RECORDED = 'not_as_recorded';
 const CUT_OFF: OperationProblem = { code: 'cut_off', message: 'The trial ended while the call was in flight.' };
 const UNASKED: OperationProblem = { code: 'harness', message: 'The test bed could not ask for an approval.' };
 
@@ -322,4 +391,9 @@ const RECONCILED: OperationProblem = { code: 'reconciled', message: 'It had no e
 
 function refused(operation: string, code: string, message: string): CallOutcome {
   return { operation, state: 'rejected', problem: { code, message } };
+}
+
+/** Which of an attempt's calls it is, from 1. */
+function ordinalOf(id: string): number {
+  return Number(id.replace(/^op-/, ''));
 }

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { CallOutcome, CallRef, UserTurn } from '../activities/contract.ts';
+import type { CallOutcome, CallRef, OperationNote, UserTurn } from '../activities/contract.ts';
 import type { ApprovalEnd } from '../domain/approval.ts';
 import type { OperationProblem, ToldState } from '../domain/operation.ts';
 import type { TrialPhase } from '../domain/trial.ts';
@@ -125,6 +125,9 @@ export interface TrialStatus {
   /** Calls that wait for an approval, as `op-3 issue_refund`. */
   readonly waiting?: readonly string[];
 }
+
+/** What the agent of the attempt that runs, or ran last, was told of its calls. */
+export const notesQuery = defineQuery<{ readonly attempt: number; readonly notes: readonly OperationNote[] }>('notes');
 
 /** Search attributes of a trial; all keywords. Registered by `trialbed up` on a server that permits it. */
 export const SEARCH_ATTRIBUTES = {

@@ -63,6 +63,7 @@ export async function playModel(
     const outcomes = await carriedOut(door, move.calls);
     talk.answers = outcomes;
     if (door.broken) throw door.broken;
+    if (door.missed) return ended(door.missed);
     if (dialogue?.over) return ended(dialogue.over);
     if (door.exhausted)
       return ended({ ending: 'budget_exhausted', problem: outcomes.find(({ problem }) => problem?.code === 'budget_exhausted')?.problem ?? null });

@@ -27,6 +27,11 @@ export class Notes {
     this.notes.push({ id, seq, tool, position: null, told, problem, replayOf: null, disturbed: false, ...(refusedBy && { refusedBy }) });
   }
 
+  /** As it was noted where the attempt goes on from. */
+  restore(note: OperationNote): void {
+    this.notes.push(note);
+  }
+
   annotate(id: string, more: Partial<OperationNote>): void {
     const at = this.notes.findIndex((note) => note.id === id);
     const note = this.notes[at];

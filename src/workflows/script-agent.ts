@@ -62,6 +62,7 @@ export class ScriptAgent {
       const { problem, operation, state } = await door.call(move.call);
       // Answered by an earlier call with the same key: later steps read that one's result.
       if (operation !== move.call.id) this.cursor = { ...this.cursor, replays: { ...this.cursor.replays, [move.call.id]: operation } };
+      if (door.missed) return door.missed;
       if (door.exhausted) return { ending: 'budget_exhausted', problem };
       if (dialogue?.over) return dialogue.over;
       if (dialogue) this.cursor = { ...this.cursor, turn: dialogue.turns };

@@ -6,6 +6,7 @@ import {
   continueAsNew,
   isCancellation,
   log,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -19,6 +20,7 @@ import type {
   BegunAttempt,
   ConversationEnd,
   GradeResult,
+  NOT_AS_RECORDED,
   ScriptMove,
   TrialActivities,
   UserMove,
@@ -37,7 +39,7 @@ import { Door } from './door.ts';
 import { playTeam, type TeamEnd } from './team.ts';
 import { Dialogue } from './dialogue.ts';
 import { Gate } from './gate.ts';
-import { conversationQueue, hearUpdate, LOST_AFTER, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
+import { conversationQueue, hearUpdate, LOST_AFTER, notesQuery, operateUpdate, SEARCH_ATTRIBUTES, statusQuery, type TrialInput } from './messages.ts';
 import { approvalMs, CONVERSATION_GRACE_MS, graceMs, leaseMs } from './lease-time.ts';
 import { askUserModel, playModel } from './model-agent.ts';
 import { PATIENT } from './patience.ts';
@@ -61,6 +63,7 @@ export async function trial(input: TrialInput): Promise<TrialSummary> {
   const run = new TrialRun(input);
   setHandler(statusQuery, () => run.status());
   tells('workflow', () => run.standing());
+  setHandler(notesQuery, () => run.told());
   setHandler(operateUpdate, (call, attempt) => run.call(call, attempt));
   setHandler(hearUpdate, (attempt) => run.hear(attempt));
   run.decisions.listen();
@@ -99,6 +102,9 @@ const HOPELESS: ReadonlySet<string> = new Set([
   'GraderTimeoutError',
   'PreviewError',
   'ModelSetup',
+  'OriginMissing',
+  'RestoreError',
+  'PointError',
 ]);
 
 /** What ends an attempt beside its world and its agent's end. */
@@ -173,6 +179,10 @@ class TrialRun {
     };
   }
 
+  told() {
+    return { attempt: this.current.attempt, notes: this.door?.notes ?? [] };
+  }
+
   async call(call: Parameters<Door['call']>[0], attempt = this.current.attempt): ReturnType<Door['call']> {
     this.updates++;
     // A late call of an attempt that has ended must not become one of its successor. Histories of earlier versions name no attempt.
@@ -180,7 +190,7 @@ class TrialRun {
       return { operation: call.id, state: 'rejected', problem: { code: 'door_closed', message: 'The trial takes no calls now.' } };
     }
     const outcome = await this.door.call(call);
-    const over = this.dialogue?.over;
+    const over = this.door.missed ?? this.dialogue?.over;
     return over ? { ...outcome, over } : outcome;
   }
 
@@ -264,6 +274,8 @@ class TrialRun {
           problem = problemOf(error, this.phase);
           this.hopeless = HOPELESS.has(problem.code);
         }
+        // Of an attempt without a verdict the world is all that shows how it came to that.
+        if (grade === null && plan?.keep === 'always' && patched('kept-without-verdict')) snapshot = await once.keepWorld(at).catch(() => null);
         await this.enter('release').catch(ignoreUntilSwept(ref));
         // A world that cannot be released now is found by the sweeper; the verdict does not depend on it.
         await (plan?.slowWorld ? slow : short).releaseWorld(at).catch(ignoreUntilSwept(ref));
@@ -368,6 +380,13 @@ class TrialRun {
       },
       ...(dialogue && { refuseQuestion: () => dialogue.refusal() }),
       onChange,
+      ...(plan.recorded !== undefined && {
+        recall: {
+          calls: plan.recorded,
+          note: ({ id }) => short.recallCall({ trial: at.trial, attempt: at.attempt, operation: id }),
+          ask: async ({ id }) => dialogue?.ask(id),
+        },
+      }),
       ...(trace && {
         onCall: (call, outcome) => void trace.call(call, Object.hasOwn(plan.tools, call.tool), outcome, (id) => door.notes.find((note) => note.id === id)),
       }),
@@ -377,6 +396,8 @@ class TrialRun {
     this.decisions.open(gate ?? null, door);
     const end = await (script ? script.play(door, dialogue) : act(door, dialogue, plan, at, stage));
     if (door.broken) throw door.broken;
+    const missed = door.missed ?? missedBy(door.calls, plan.recorded ?? 0);
+    if (missed) return { ...end, ...missed };
     return dialogue?.over ? { ...end, ...dialogue.over } : end;
   }
 
@@ -395,6 +416,15 @@ class TrialRun {
     setCurrentDetails(detailsText({ case: kase, agent, attempt: this.current.attempt, phase, calls, summary }));
   }
 }
+
+/** An agent that has ended before it made all calls that are recorded: its world is one that it did not make. */
+function missedBy(calls: number, recorded: number): ConversationEnd | null {
+  if (calls >= recorded) return null;
+  const message = `The agent ended after ${calls} calls, and goes on from a world in which it had made ${recorded}.`;
+  return { ending: 'cassette_miss', problem: { code: NOT_RECORDED, message } };
+}
+
+const NOT_RECORDED: typeof NOT_AS_RECORDED = 'not_as_recorded';
 
 function answerUser({ user }: AttemptPlan, request: UserRequest): Promise<UserMove> {
   return user === 'model' ? askUserModel(request) : short.answerUser(request);

@@ -61,6 +61,8 @@ export class TestHost implements Host {
       cancel: missing,
       watch: missing,
       requeue: missing,
+      fork: missing,
+      reset: missing,
       running: missing,
       outcomes: missing,
       results: missing,

@@ -13,6 +13,7 @@ import { budgetOf, type ModelAgent } from './model-plan.ts';
 import type { Part } from '../member-part.ts';
 import { handedOver, messagesOf } from './messages.ts';
 import { proposeCalls } from './propose.ts';
+import { recordedReply } from './recorded-reply.ts';
 import { writtenMessage } from '../user-side.ts';
 
 /** Who of a trial's agents is asked: its only one, or a member of a team in its part. */
@@ -46,13 +47,20 @@ export async function callModel(services: CallModelServices, context: TrialConte
       attempt,
       added.map((message, index) => kept(keeper, { ...side, seq: step.seq + index, call: id }, message)),
     );
-    const tools = part?.tools(context) ?? permittedTools(context.environment, context.kase.permission);
-    const { limitMs } = step;
-    const asked = await askModel(services, agent.route, { trial, attempt, id, ...side, messages: [...before, ...added], tools, limitMs });
-    if (asked.kind === 'refused') return asked.problem.code === 'out_of_time' ? { kind: 'out_of_time' } : { kind: 'failed', problem: asked.problem };
-    ({ reply, call } = asked);
-    await store.addModelCall(trial, attempt, call, [kept(keeper, { ...side, seq: at, call: id }, reply)]);
-    failpoint('model_replied_before_reported');
+    const recorded = await recordedReply(store, context, step, { ...side, seq: at });
+    if (recorded) {
+      ({ reply, call } = recorded);
+      // Paid for and counted where it was given.
+      await store.addConversation(trial, attempt, [kept(keeper, { ...side, seq: at, call: id }, reply)]);
+    } else {
+      const tools = part?.tools(context) ?? permittedTools(context.environment, context.kase.permission);
+      const { limitMs } = step;
+      const asked = await askModel(services, agent.route, { trial, attempt, id, ...side, messages: [...before, ...added], tools, limitMs });
+      if (asked.kind === 'refused') return asked.problem.code === 'out_of_time' ? { kind: 'out_of_time' } : { kind: 'failed', problem: asked.problem };
+      ({ reply, call } = asked);
+      await store.addModelCall(trial, attempt, call, [kept(keeper, { ...side, seq: at, call: id }, reply)]);
+      failpoint('model_replied_before_reported');
+    }
   }
   requireMeasured(context, agent, call);
   const messages = await store.messages(trial, attempt);

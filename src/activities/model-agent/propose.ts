@@ -5,6 +5,7 @@ import { type Actor, callRefOf } from '../check-call.ts';
 import type { CallRef } from '../contract.ts';
 import { checkCallUnder } from '../fault-edge.ts';
 import type { ModelStep } from '../model-contract.ts';
+import { proposed } from '../recorded-call.ts';
 import type { TrialContext } from '../trial-context.ts';
 
 /** Of arguments that are no JSON, so much is kept, in UTF-16 units. */
@@ -26,11 +27,10 @@ export async function proposeCalls(
     const id = `op-${step.calls + refs.length + 1}`;
     const parsed = parse(args);
     const malformed = parsed === undefined ? malformedCall(id, tool, args, actor) : null;
-    const { proposal, call } = malformed
+    const checked = malformed
       ? { proposal: malformed, call: callRefOf(malformed) }
       : checkCallUnder(rules, environment.environment, kase.permission, { id, tool, args: parsed, idempotencyKey: null, ...(actor && { actor }) });
-    await ledger.propose(proposal);
-    refs.push(call);
+    refs.push(await proposed(ledger, checked));
   }
   return refs;
 }

@@ -1,4 +1,4 @@
-import type { WatchedBatch } from '../../client/api.ts';
+import type { Trialbed, WatchedBatch } from '../../client/api.ts';
 import { type AddCommand, common } from '../command.ts';
 import { displayFor } from '../display.ts';
 import { followEvents, type FollowFlags, showEnd } from '../follow.ts';
@@ -20,18 +20,19 @@ export const addWatch: AddCommand = (program, { host, action }) => {
     .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
-    .action(action((batch: string | undefined, flags: FollowFlags) => watch(host, batch, flags)));
+    .action(action((batch: string | undefined, flags: FollowFlags) => watch(host, async () => batch, flags)));
   common(command, ['watch', 'watch ksu672m9bf', 'watch ksu672m9bf --json']);
 };
 
-async function watch(host: Host, batch: string | undefined, flags: FollowFlags): Promise<number> {
+/** Follows the batch that is chosen (the newest where none is) to its end, and gives the exit code. */
+export async function watch(host: Host, choose: (client: Trialbed) => Promise<string | undefined>, flags: FollowFlags): Promise<number> {
   const hint = hintsFor(host, flags);
   using interruption = new Interruption(host, flags, 'the watching ends');
   const display = displayFor(host, flags);
   try {
     await using client = await interruption.over(host.connect(settingsOf(host, flags, (line) => display.log(line))));
     if (interruption.signal !== null) return interruption.exit;
-    const watched = await interruption.over(client.watch(batch));
+    const watched = await interruption.over(choose(client).then((batch) => client.watch(batch)));
     for (const line of workLines(watched, hint)) note(host, line);
     const finished = await followEvents(watched, interruption, (event) => display.event(event));
     if (finished !== null) return await showEnd({ host, flags, client, display }, finished);

@@ -73,6 +73,23 @@ export class RestoreError extends Error {
   }
 }
 
+/** There is no state of the world from which one could go on after so many operations. */
+export class PointError extends Error {
+  override readonly name = 'PointError';
+  readonly code = 'no_point';
+  readonly count: number;
+  readonly why: string;
+  /** Numbers of operations after which there is one; 0 is the moment before the first. */
+  readonly points: readonly number[];
+
+  constructor(count: number, why: string, points: readonly number[]) {
+    super(`the world cannot be made as it was after operation ${count}: ${why}`);
+    this.count = count;
+    this.why = why;
+    this.points = points;
+  }
+}
+
 /** A tool's preview names what the world does not have, or more than an approver reads: the pack needs a correction. */
 export class PreviewError extends Error {
   override readonly name = 'PreviewError';

@@ -12,7 +12,7 @@ export interface FaultState {
 }
 
 export async function readFaultState(client: pg.ClientBase, layout: Layout): Promise<FaultState> {
-  const parts = FAULT_TABLES.map((name) => `'${name}', (SELECT json_agg(row_to_json(t)) FROM ${inSys(layout, name)} t)`);
+  const parts = FAULT_TABLES.map((name) => `'${name}', (SELECT json_agg(row_to_json(t) ORDER BY t::text) FROM ${inSys(layout, name)} t)`);
   const { rows } = await client.query<FaultState>(
     `SELECT ${isoUtc('now')} AS now, json_strip_nulls(json_build_object(${parts.join(', ')})) AS rows FROM ${inSys(layout, 'clock')}`,
   );

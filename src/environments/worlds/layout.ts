@@ -1,11 +1,12 @@
 import pg from 'pg';
 import { TOOL_ROLE } from '../hosts/migrations.ts';
+import { changesDdl } from './changes-ddl.ts';
 import { faultDdl } from './fault-ddl.ts';
 
 const { escapeIdentifier, escapeLiteral } = pg;
 
 /** Changes when what we put into a world changes; part of every generation. */
-export const LAYOUT_VERSION = 6;
+export const LAYOUT_VERSION = 7;
 
 /** SQLSTATEs that a world's own functions raise. */
 export const REFUSED = {
@@ -98,10 +99,12 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
       duration_ms double precision,
       -- Of the production client, for this one call.
       tries integer NOT NULL DEFAULT 1,
-      at timestamptz NOT NULL
+      at timestamptz NOT NULL,
+      -- It was made in another world, of which this one is a continuation: it is answered from this row.
+      recorded boolean NOT NULL DEFAULT false
     );
     -- Beside the ledger row, so that a mail of an operation can be stored while the operation's own transaction holds that row.
-    -- With the positions of all sequences when the operation was proposed; null where nobody will ask for them.
+    -- With the positions of sequences when the operation was proposed; null in a row that was put in from a snapshot without them.
     CREATE TABLE ${s}.attempts (operation text PRIMARY KEY, fenced integer NOT NULL DEFAULT 0, positions json);
     -- The tool server's role, and the operation that it carries out at the moment: what the role writes meanwhile is that operation's.
     CREATE TABLE ${s}.serving (one boolean PRIMARY KEY DEFAULT true CHECK (one), role text, operation text, attempt integer);
@@ -250,6 +253,8 @@ export function sysDdl(layout: Layout, clock: { readonly now: string; readonly t
     END $body$;
 
     ${faultDdl(s, fixed, REFUSED)}
+
+    ${changesDdl(s, fixed)}
 
     REVOKE ALL ON ALL FUNCTIONS IN SCHEMA ${s} FROM PUBLIC;
     GRANT USAGE ON SCHEMA ${s} TO ${tool};

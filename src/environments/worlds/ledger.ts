@@ -2,7 +2,7 @@ import type { LateAttempt } from '../../domain/effect.ts';
 import type { Json } from '../../domain/json.ts';
 import type { OperationProblem } from '../../domain/operation.ts';
 import { sqlState } from '../hosts/connection.ts';
-import type { Ledger, LedgerRow, Proposal, WorldClock } from '../world.ts';
+import type { Ledger, LedgerRow, Proposal, RecordedCall, WorldClock } from '../world.ts';
 import { WorldGoneError } from '../world.ts';
 import type { Access } from './access.ts';
 import { underLock } from './evict.ts';
@@ -45,22 +45,28 @@ export class WorldLedger implements Ledger {
   private readonly worldId: string;
   private readonly epoch: number;
   private readonly positions: string;
+  /** The same without the pack's sequences. */
+  private readonly place: string;
 
-  constructor(access: Access, row: Pick<WorldRow, 'id' | 'layout' | 'epoch' | 'sequences'>) {
+  constructor(access: Access, row: Pick<WorldRow, 'id' | 'layout' | 'epoch' | 'sequences' | 'lease'>) {
     this.access = access;
     this.layout = row.layout;
     this.worldId = row.id;
     this.epoch = row.epoch;
-    this.positions = positionsSql(row.layout, Object.keys(row.sequences));
+    this.positions = positionsSql(row.layout, Object.keys(row.sequences), '$11::boolean');
+    // Somebody else's hand that follows a read may use sequences as well.
+    const scheduled = (row.lease?.faults ?? []).length > 0;
+    this.place = scheduled ? this.positions : positionsSql(row.layout, null, '$11::boolean');
   }
 
-  async propose(proposal: Proposal): Promise<void> {
-    const { rowCount } = await this.access.admin.query(
+  async propose(proposal: Proposal): Promise<RecordedCall | null> {
+    const { rows } = await this.access.admin.query<{ recorded: RecordedCall | null }>(
       `WITH c AS (SELECT now FROM ${this.sys('clock')}, ${this.sys('fence')} WHERE epoch IN ($8, $8 + 1)),
-            a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${proposal.reads ? 'NULL' : this.positions} FROM c ON CONFLICT DO NOTHING),
+            a AS (INSERT INTO ${this.sys('attempts')} (operation, positions) SELECT $1, ${proposal.reads ? this.place : this.positions} FROM c ON CONFLICT DO NOTHING),
             o AS (INSERT INTO ${this.sys('operations')} (id, tool, args, idempotency_key, refusal, problem, state, at, actor, approval)
                   SELECT $1, $2, $3, $4, $5, $6, $7, now, $9, $10 FROM c ON CONFLICT (id) DO NOTHING)
-       SELECT 1 FROM c`,
+       SELECT (SELECT json_build_object('tool', tool, 'args', args, 'idempotencyKey', idempotency_key, 'actor', actor)
+                 FROM ${this.sys('operations')} WHERE id = $1 AND recorded) AS recorded FROM c`,
       [
         proposal.id,
         proposal.tool,
@@ -72,10 +78,12 @@ export class WorldLedger implements Ledger {
         this.epoch,
         proposal.actor ?? null,
         proposal.approval === undefined ? null : JSON.stringify(proposal.approval),
+        proposal.beside ?? false,
       ],
     );
     // No row of the clock: the world has been given to another owner.
-    if (!rowCount) throw new WorldGoneError(this.worldId);
+    if (!rows[0]) throw new WorldGoneError(this.worldId);
+    return rows[0].recorded;
   }
 
   async read(operationId: string): Promise<LedgerRow | null> {

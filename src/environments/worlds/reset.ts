@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { catalogueDigest, catalogueStamp, positionsOf, setSequences } from './catalogue.ts';
+import { CHANGES } from './changes-ddl.ts';
 import { FAULT_TABLES } from './fault-ddl.ts';
 import { differences, fingerprint } from './fingerprint.ts';
 import { generationRecord } from './generation-record.ts';
@@ -27,8 +28,8 @@ export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<
   await replay(client, tables, journal, 'back');
   await setSequences(client, layout, row.sequences);
   await client.query(
-    ['journal', 'mails', 'operations', 'attempts', 'late', ...FAULT_TABLES].map((name) => `DELETE FROM ${inSys(layout, name)};`).join(' ') +
-      ` SELECT setval('${inSys(layout, 'seq')}', 1, false);`,
+    ['journal', 'mails', 'operations', 'attempts', 'late', ...FAULT_TABLES, CHANGES].map((name) => `DELETE FROM ${inSys(layout, name)};`).join(' ') +
+      ` SELECT ${['seq', 'faults_n_seq', 'changes_n_seq'].map((name) => `setval('${inSys(layout, name)}', 1, false)`).join(', ')};`,
   );
   const unlike = await touchedUnlikeSeed(client, generation, tables, journal);
   // One that was not there before is found in the catalogue.

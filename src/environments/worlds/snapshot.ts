@@ -6,16 +6,20 @@ import { type FaultState, readFaultState, restoreFaultState } from './fault-stat
 import { contents } from './fingerprint.ts';
 import { readEffects, readJournal, replay } from './journal.ts';
 import { inSys, type Layout } from './layout.ts';
+import { numbersUsed, type Past, readPast, restorePast } from './past.ts';
 import type { WorldRow } from './registry.ts';
 
 /** What a snapshot of ours has beside the contract: images whose digits a JavaScript number does not show, and what the tables must hold afterwards. */
-interface ExactSnapshot extends WorldSnapshot {
+export interface ExactSnapshot extends WorldSnapshot {
   /** The server's own JSON text of row images, where parsing it lost something such as the zeros of `25.00`. */
   readonly images: readonly { readonly seq: number; readonly before: string | null; readonly after: string | null }[];
   /** By operation: which attempt wrote it. */
   readonly attempts: readonly { readonly seq: number; readonly attempt: number }[];
-  readonly contents: { readonly [table: string]: string };
+  /** Absent of an earlier moment than the last, where it is not known. */
+  readonly contents?: { readonly [table: string]: string };
   readonly faults: FaultState;
+  /** What an earlier state is made from. Absent in snapshots of earlier versions. */
+  readonly past?: Past;
 }
 
 export async function takeSnapshot(admin: pg.Pool, row: WorldRow, operations: readonly LedgerRow[]): Promise<WorldSnapshot> {
@@ -50,6 +54,7 @@ export async function takeSnapshot(admin: pg.Pool, row: WorldRow, operations: re
       ],
       contents: await contents(client, row.tables),
       faults: await readFaultState(client, row.layout),
+      past: await readPast(client, row.layout),
     };
     await client.query('COMMIT');
     client.release();
@@ -79,8 +84,8 @@ export async function applySnapshot(client: pg.ClientBase, layout: Layout, table
   });
   await replay(client, tables, rows, 'forth');
   // The initial state has used numbers too; the journal keeps one order.
-  const { rows: last } = await client.query<{ n: string }>(`SELECT coalesce(max(seq), 0)::text AS n FROM ${inSys(layout, 'journal')}`);
-  const base = Math.max(0, Number(last[0]?.n ?? 0) + 1 - Math.min(...snapshot.effects.map((effect) => effect.seq), Number.POSITIVE_INFINITY));
+  const { rows: used } = await client.query<{ n: string }>(`SELECT coalesce(max(seq), 0)::text AS n FROM ${inSys(layout, 'journal')}`);
+  const base = Math.max(0, Number(used[0]?.n ?? 0) + 1 - Math.min(...snapshot.effects.map((effect) => effect.seq), Number.POSITIVE_INFINITY));
   for (const row of rows) {
     await client.query(
       `INSERT INTO ${inSys(layout, 'journal')} (seq, tbl, change, key, before, after, operation, attempt, epoch, phase, rule, at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -112,11 +117,13 @@ export async function applySnapshot(client: pg.ClientBase, layout: Layout, table
       at,
     ]);
   }
-  await client.query(
-    `SELECT setval('${inSys(layout, 'seq')}', greatest(1, (SELECT max(seq) FROM (SELECT seq FROM ${inSys(layout, 'journal')} UNION ALL SELECT seq FROM ${inSys(layout, 'mails')}) s)))`,
-  );
+  const last = `(SELECT max(seq) FROM (SELECT seq FROM ${inSys(layout, 'journal')} UNION ALL SELECT seq FROM ${inSys(layout, 'mails')}) s)`;
+  await client.query(`SELECT setval('${inSys(layout, 'seq')}', greatest(1, n), n > 0) FROM (SELECT greatest(0, ${last}, $1::bigint) AS n) used`, [
+    numbersUsed(exact.past, base),
+  ]);
   await restoreLedger(client, layout, snapshot.operations);
   if (exact.faults) await restoreFaultState(client, layout, exact.faults, base);
+  await restorePast(client, layout, exact.past ?? null, base);
   await setSequences(client, layout, snapshot.sequences as Sequences);
   if (!exact.contents) return;
   const now = await contents(client, tables);
@@ -129,8 +136,8 @@ async function restoreLedger(client: pg.ClientBase, layout: Layout, operations: 
   for (const row of operations) {
     await client.query(`INSERT INTO ${inSys(layout, 'attempts')} (operation, fenced) VALUES ($1, $2)`, [row.id, row.attempt]);
     await client.query(
-      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, at, actor, approval, granted)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+      `INSERT INTO ${inSys(layout, 'operations')} (id, tool, args, idempotency_key, refusal, state, attempt, result, problem, detail, duration_ms, tries, at, actor, approval, granted, recorded)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, true)`,
       [
         row.id,
         row.tool,

@@ -30,7 +30,7 @@ import { listInspections, openForReading } from './inspect.ts';
 import { LeasedWorld } from './leased-world.ts';
 import { provisionWorld } from './provision.ts';
 import { LeasedRows } from './leased-rows.ts';
-import { countByState, leasedCount, setFree, takeStalest, worldById, type WorldRow, worldState } from './registry.ts';
+import { countByState, leasedCount, setFree, takeStalest, worldById, worldByOwner, type WorldRow, worldState } from './registry.ts';
 import { resetWorld } from './reset.ts';
 import { Placement } from './placement.ts';
 import { type ReadyServer, WorldServers } from './servers.ts';
@@ -119,6 +119,23 @@ class PostgresWorlds implements Worlds {
     }
     const kase = { clock: snapshot.clock, timezone: snapshot.timezone, state: snapshot.state };
     return this.make(environment, { ...request, kase }, snapshot);
+  }
+
+  async held(owner: string): Promise<WorldRef | null> {
+    const found = await Promise.all(
+      this.servers.all.map((server) =>
+        server
+          .reach(async ({ host }): Promise<WorldRef | null> => {
+            const row = await worldByOwner(host.admin, owner);
+            return row?.state === 'leased' ? { id: row.id, host: host.name, isolation: row.isolation, epoch: row.epoch } : null;
+          })
+          .catch((error: unknown) => {
+            if (error instanceof WorldServerAwayError && error.lasting) return null;
+            throw error;
+          }),
+      ),
+    );
+    return found.find((ref) => ref !== null) ?? null;
   }
 
   async inspect(
