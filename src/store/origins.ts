@@ -19,5 +19,12 @@ export async function findOrigin(sql: Sql, trial: string, attempt: number): Prom
     [trial, attempt],
   );
   if (!row) return null;
-  return { trial, attempt, source: { trial: row.source_trial, attempt: row.source_attempt }, calls: row.calls, snapshot: row.snapshot, notes: sql.sealing.open(row.notes, placeOf('origins', 'notes', trial)) };
+  return {
+    trial,
+    attempt,
+    source: { trial: row.source_trial, attempt: row.source_attempt },
+    calls: row.calls,
+    snapshot: row.snapshot,
+    notes: sql.sealing.open(row.notes, placeOf('origins', 'notes', trial)),
+  };
 }

@@ -110,6 +110,8 @@ test('every command has help with examples, and --json', async () => {
     'ps',
     'why',
     'requeue',
+    'reset',
+    'fork',
     'regrade',
     'pause',
     'resume',
