@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { stringify } from 'yaml';
 import { fork, type ForkRequest } from '../../src/client/fork.ts';
 import { PointRefusedError } from '../../src/client/points/errors.ts';
+import { historyOf } from '../../src/client/points/history.ts';
 import { reset } from '../../src/client/reset.ts';
 import { run } from '../../src/client/run.ts';
 import { startBatch } from '../../src/client/start-batch.ts';
@@ -212,7 +213,11 @@ describe('a reset', () => {
     await expect(reset(root, whole.trial, 'op-3')).rejects.toThrow(PointRefusedError);
     await expect(reset(root, stuck[0] ?? '', 'op-13')).rejects.toThrow(/op-13 \(cancel_order\) has not ended\. The nearest points are op-12/);
     await expect(reset(root, stuck[0] ?? '', 'grad')).rejects.toThrow(/did you mean grade/);
-    const receipts = await Promise.all(stuck.map((trial, index) => reset(root, trial, index === 0 ? 'drive' : `op-${index + 1}`)));
+    // The first by a phase, the third by an event, the others by their operations.
+    const { marks } = await historyOf(root.temporal, stuck[2] ?? '');
+    const event = marks.find(({ what, operation }) => what === 'ended' && operation === 'op-3')?.event;
+    const points = stuck.map((_, index) => (index === 0 ? 'drive' : index === 2 ? String(event) : `op-${index + 1}`));
+    const receipts = await Promise.all(stuck.map((trial, index) => reset(root, trial, points[index] ?? '')));
     expect(receipts.map(({ calls }) => calls)).toEqual([0, ...COUNTS.slice(1)]);
     const batch = await root.store.batch(handle.id);
     if (!batch) throw new Error('no batch');

@@ -4,7 +4,15 @@ import { PointRefusedError } from '../../src/client/points/errors.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { TestHost } from './cli-support.ts';
 
-const FORK: ForkReceipt = { trial: 'f1-2', batch: 'f1', source: { trial: 'b1-2', attempt: 1 }, point: 'op-3', calls: 3, agent: 'red \u001b[31m', schedule: 'none' };
+const FORK: ForkReceipt = {
+  trial: 'f1-2',
+  batch: 'f1',
+  source: { trial: 'b1-2', attempt: 1 },
+  point: 'op-3',
+  calls: 3,
+  agent: 'red \u001b[31m',
+  schedule: 'none',
+};
 const RESET: ResetReceipt = {
   ...{ trial: 'b1-2', batch: 'b1', state: 'running', attempt: 1, already: false },
   ...{ how: 'attempt', point: 'op-1', calls: 1, ended: true, event: null },
