@@ -24,6 +24,9 @@ export interface TrialHistory {
   readonly run: string;
 }
 
+/** Steps with which an attempt begins. */
+const BEGINS: ReadonlySet<string> = new Set(['beginAttempt', 'startAttempt']);
+
 /** Reads the history of a trial's workflow. @throws {WorkflowNotFoundError} */
 export async function historyOf(temporal: Client, trial: string): Promise<TrialHistory> {
   const handle = temporal.workflow.getHandle(trial);
@@ -52,7 +55,7 @@ class Reader {
       return event.workflowExecutionUpdateAcceptedEventAttributes.acceptedRequest?.input?.name === 'operate' ? [mark('admitted')] : [];
     const started = event.activityTaskScheduledEventAttributes;
     if (started) {
-      if (started.activityType?.name === 'beginAttempt') return [mark('begins')];
+      if (BEGINS.has(started.activityType?.name ?? '')) return [mark('begins')];
       if (started.activityType?.name !== 'operate') return [];
       const [request] = await this.decoded(started.input?.payloads);
       const operation = isObject(request) && typeof request['operation'] === 'string' ? request['operation'] : null;
@@ -77,7 +80,7 @@ class Reader {
     if (marker?.markerName !== 'core_local_activity') return [];
     const [data] = await this.decoded(marker.details?.['data']?.payloads);
     const type = isObject(data) ? data['activity_type'] : null;
-    if (type === 'beginAttempt') return [mark('begins')];
+    if (typeof type === 'string' && BEGINS.has(type)) return [mark('begins')];
     if (type !== 'operate') return [];
     const [summary] = await this.decoded(event.userMetadata?.summary ? [event.userMetadata.summary] : []);
     const operation = typeof summary === 'string' ? (/^op-\d+/.exec(summary)?.[0] ?? null) : null;
