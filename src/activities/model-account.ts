@@ -2,6 +2,7 @@ import type { ModelRoute } from '../domain/model.ts';
 import { type ModelSpending, narrowest, NOTHING_SPENT, spend } from '../domain/model-budget.ts';
 import { ModelAccount } from '../gateway/models/account.ts';
 import type { AttemptRef } from './contract.ts';
+import { tellsModelWait } from './model-wait.ts';
 import type { ActivityServices } from './services.ts';
 import type { TrialContext } from './trial-context.ts';
 
@@ -32,6 +33,7 @@ export async function modelAccount(
     redaction: { secrets, addresses: batch.options.addresses ?? 'keep', maxText: MAX_TEXT },
     now,
     before: { calls: calls.filter(({ who }) => who === 'agent'), messages: messages.filter(({ who }) => who === 'agent').length },
+    waits: tellsModelWait(store, { trial, attempt }),
     record: (call, messages) => store.addModelCall(trial, attempt, call, messages),
   });
 }

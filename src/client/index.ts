@@ -329,6 +329,7 @@ export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 export { PointRefusedError } from './points/errors.ts';
 export { TrialRunsError } from './requeue.ts';
+export { StoreLockedError } from './why/why.ts';
 export { replayFile } from './replay.ts';
 export { HistoryFileError } from '../worker/replay/history-file.ts';
 export { BatchBrokenError } from './launcher.ts';

@@ -39,10 +39,10 @@ export interface ModelClient {
    */
   ask(route: ModelRoute, request: ModelRequest, options: AskOptions): Promise<TimedReply>;
   /**
-   * Runs what asks a model in another way, within the same limits, when its turn has come.
+   * Runs what asks a model in another way, within the same limits, when its turn has come. `waits` hears for how many milliseconds that is waited for.
    * @throws {ModelError} where the route's key cannot be had; the signal's reason while it waits; what `work` threw.
    */
-  take<T>(route: ModelRoute, signal: AbortSignal, work: (turn: ModelTurn) => Promise<T>): Promise<T>;
+  take<T>(route: ModelRoute, signal: AbortSignal, work: (turn: ModelTurn) => Promise<T>, waits?: (ms: number) => void): Promise<T>;
 }
 
 /** The right to one request. */
@@ -74,10 +74,10 @@ export function createModelClient({ variable }: ModelClientOptions): ModelClient
         waits,
       );
     },
-    async take(route, signal, work) {
+    async take(route, signal, work, waits) {
       const key = keyOf(route, variable);
       const limiter = limiterOf(limiters, route);
-      return limiter.run(signal, () => work({ key, hold: (ms) => limiter.hold(ms) }));
+      return limiter.run(signal, () => work({ key, hold: (ms) => limiter.hold(ms) }), waits);
     },
   };
 }

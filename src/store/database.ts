@@ -18,8 +18,10 @@ export interface Database extends Sql, AsyncDisposable {
   use(): { readonly inUse: number; readonly idle: number; readonly awaited: number };
 }
 
-/** Opens no connection yet. `connections` is the most that are open at once. `sealing`: default none. */
-export function openDatabase(url: string, connections: number, sealing: Sealing = new Sealing(new KeyRing([]))): Database {
+const STATEMENT_MS = 120_000;
+
+/** Opens no connection yet. `connections` is the most that are open at once, `statementMs` the time of one statement. `sealing`: default none. */
+export function openDatabase(url: string, connections: number, sealing: Sealing = new Sealing(new KeyRing([])), statementMs: number = STATEMENT_MS): Database {
   const where = nameOf(url);
   const pool = new pg.Pool({
     connectionString: url,
@@ -28,9 +30,9 @@ export function openDatabase(url: string, connections: number, sealing: Sealing 
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    statement_timeout: 120_000,
+    statement_timeout: statementMs,
     // Longer than the server's own limit: only a connection that no longer answers meets it.
-    query_timeout: 130_000,
+    query_timeout: STATEMENT_MS + 10_000,
   });
   // A server that goes away raises `error` on idle clients (through the pool) and on those that are checked out between two
   // statements. Neither may end the process: the statement that needs the connection reports it.

@@ -19,6 +19,7 @@ export interface Migration {
  */
 export async function migrate(database: Database, migrations: readonly Migration[]): Promise<readonly string[]> {
   return database.transaction(async (sql) => {
+    await sql.query(`set local statement_timeout = '2min'`);
     await sql.query(`select pg_advisory_xact_lock(hashtextextended('trialbed store migrations', 0))`);
     await sql.query('create schema if not exists trialbed');
     await sql.query(

@@ -57,6 +57,8 @@ export interface StoreOptions {
   readonly url: string;
   /** Most connections open at once. Default 8. */
   readonly connections?: number;
+  /** How long one statement may take, in milliseconds; migrations are not bound by it. Default two minutes. */
+  readonly statementMs?: number;
   /** For the dates of batches and verdicts. Default: the machine's clock. */
   readonly now?: () => Date;
   /** Keys by which what was said and done is encrypted, the current one first. Default: none, and nothing is. */
@@ -71,7 +73,7 @@ export interface StoreOptions {
  * it refuses us, {@link StoreMigrationError} when the tables are not those of this version.
  */
 export async function createStore(options: StoreOptions): Promise<Store> {
-  const database = openDatabase(options.url, options.connections ?? 8, new Sealing(new KeyRing(options.keys ?? [])));
+  const database = openDatabase(options.url, options.connections ?? 8, new Sealing(new KeyRing(options.keys ?? [])), options.statementMs);
   const now = options.now ?? (() => new Date());
   const migrations = await ownMigrations();
   return {

@@ -1,7 +1,7 @@
 import type { MetricMeter } from '@temporalio/common';
 import type { Meters } from '../activities/meters.ts';
 import { ModelError } from '../models/errors.ts';
-import type { ModelClient } from '../models/client.ts';
+import type { ModelClient, ModelTurn } from '../models/client.ts';
 
 /** By histogram: bounds of its buckets, in seconds. Those of the SDK end at ten. */
 export const BUCKETS = {
@@ -74,8 +74,8 @@ export function createMeters(meter: MetricMeter): WorkerMeters {
           throw error;
         }
       },
-      take: (route, signal, work) =>
-        models.take(route, signal, async (turn) => {
+      take(route, signal, work, waits) {
+        const counted = async (turn: ModelTurn) => {
           const startedAt = performance.now();
           try {
             const value = await work(turn);
@@ -85,7 +85,9 @@ export function createMeters(meter: MetricMeter): WorkerMeters {
             modelCall(route.name, error instanceof ModelError ? error.code : 'stopped', startedAt);
             throw error;
           }
-        }),
+        };
+        return models.take(route, signal, counted, waits);
+      },
     }),
     gauges: {
       trials: (phase, count) => trials.set(count, { phase }),

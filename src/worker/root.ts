@@ -23,11 +23,14 @@ export interface Root extends AsyncDisposable {
   readonly loadEnvironment: (source: EnvironmentSource) => Promise<LoadedEnvironment>;
 }
 
+/** How long a statement of the store may take for whoever only asks: what is locked must not hold them up. */
+const ASKED_MS = 1_500;
+
 /** Opens store, worlds and Temporal. The store is migrated. `lazy`: Temporal and the servers of worlds may be away, and are met when they are asked. */
 export async function createRoot(config: Config, { lazy = false }: { readonly lazy?: boolean } = {}): Promise<Root> {
   await using stack = new AsyncDisposableStack();
   const log = createLog(config.logLevel);
-  const store = stack.use(await createStore({ url: config.store.url, keys: config.keys }));
+  const store = stack.use(await createStore({ url: config.store.url, keys: config.keys, ...(lazy && { statementMs: ASKED_MS }) }));
   await store.migrate();
   await store.checkKeys();
   const worlds = stack.use(

@@ -5,7 +5,7 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunRequest, Trialbed } from '../../src/client/api.ts';
-import { trialbedOver } from '../../src/client/index.ts';
+import { StoreLockedError, trialbedOver } from '../../src/client/index.ts';
 import { prepareBatch } from '../../src/client/run.ts';
 import { startBatch } from '../../src/client/start-batch.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
@@ -244,6 +244,43 @@ describe.concurrent('why a trial is stuck', () => {
     expect(await ask<BatchWhy>(batch, away)).toMatchObject({ cause: 'infrastructure', groups: [{ cause: 'infrastructure', trials: 1 }] });
     await testbed.root.temporal.workflow.getHandle(trial).terminate('by hand');
     expect((await named(trial, 'lost')).sentence).toMatch(/its workflow is terminated \(by hand\)/i);
+  });
+});
+
+describe('why trials stand still that one cause holds up', () => {
+  it('a rate limit that is met by an agent that asks models through the gateway', async () => {
+    wayToGateway.mend();
+    await using provider = await startProvider(() => ({ status: 429, headers: { 'retry-after': '20' }, text: 'slow down' }));
+    const route = { name: 'tiny', url: provider.url, model: 'tiny', retries: 20 };
+    const batch = await begin(await suites.write({ ...moduleAgent('asks-model.ts', { times: 1 }), route, provider_variables: true }));
+    const trial = await trialOf(batch);
+    expect((await named(trial, 'model')).sentence).toMatch(/waits for a model: The agent acts .*waits for the rate limit for/);
+    await client.cancel(trial);
+  });
+
+  it('a server of worlds that is away, and a table of the store that somebody locked', async () => {
+    const trial = await trialOf(await asking('held'));
+    await named(trial, 'approval');
+    const adminUrl = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`;
+    await using root = await createRoot({ ...testbed.config, worldHosts: [{ name: 'test', kind: 'embedded', adminUrl }] }, { lazy: true });
+    const asked = trialbedOver(root, async () => {});
+    expect(await ask(trial, asked)).toMatchObject({ cause: 'infrastructure', sentence: expect.stringContaining('the server of its world cannot be asked') });
+    const other = new pg.Client({ connectionString: testbed.config.store.url, application_name: 'somebody' });
+    await other.connect();
+    try {
+      await other.query('begin');
+      await other.query('lock table trialbed.attempts in access exclusive mode');
+      const locked = until('the lock is named', () =>
+        ask(trial, asked).then(
+          () => false,
+          (error: unknown) => (error instanceof StoreLockedError ? error.message : false),
+        ),
+      );
+      expect(await locked).toMatch(/on trialbed\.attempts of the store that session \d+ \(somebody, idle in transaction/);
+    } finally {
+      await other.end();
+    }
+    await named(trial, 'approval');
   });
 });
 

@@ -10,6 +10,7 @@ import { ModelError } from '../../models/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { MAX_PROBLEM_LENGTH } from '../check-call.ts';
 import type { AttemptRef } from '../contract.ts';
+import { tellsModelWait } from '../model-wait.ts';
 import type { Keeper } from './keep.ts';
 
 export interface CallModelServices {
@@ -21,8 +22,6 @@ export interface CallModelServices {
 }
 
 const HEARTBEAT_MS = 2_000;
-/** Shorter waits for a rate limit are over before anybody reads of them. */
-const TOLD_MS = 1_000;
 
 /** One call of a model, on behalf of an agent or of a simulated user. */
 export interface Asking extends AttemptRef, Pick<ModelCall, 'id' | 'who' | 'agent'> {
@@ -61,8 +60,7 @@ export async function askModel({ models, store, now }: CallModelServices, route:
   const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
   try {
     const limit = limitMs === undefined ? {} : { limitMs };
-    // For whoever watches: a wait that cannot be told is waited all the same.
-    const waits = (ms: number) => void (ms < TOLD_MS || store.setModelWait(trial, attempt, ms).catch(() => undefined));
+    const waits = tellsModelWait(store, asking);
     const { text, calls, reported, usage, latencyMs } = await models.ask(route, { messages, tools }, { signal: cancellationSignal(), waits, ...limit });
     const price = priceOf(usage, route.prices);
     const call: ModelCall = { ...about, reported, usage, price, latencyMs, end: 'replied', problem: null, at: now().toISOString() };

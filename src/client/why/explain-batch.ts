@@ -15,7 +15,10 @@ export function explainBatch(now: Date, facts: BatchFacts): Found {
     const sentence = `the budget of the batch is used up: ${budget.text}, and nothing more is launched`;
     return { cause: 'budget', sentence, evidence: [budget, standing], next: 'The command that began it goes on with it, given a higher `--max-cost`' };
   }
-  const wedged = workflow?.status === 'RUNNING' ? failingTask(now, workflow, { what: "the batch's workflow", again: `\`trialbed cancel ${id}\`` }) : null;
+  const wedged =
+    workflow?.status === 'RUNNING'
+      ? failingTask(now, workflow, { what: "the batch's workflow", replay: `\`trialbed replay ${id}\``, again: `\`trialbed cancel ${id}\`` })
+      : null;
   if (wedged) return { ...wedged, evidence: [...wedged.evidence, ...evidence] };
   const [lock] = heldLocks(
     now,

@@ -16,7 +16,7 @@ const UNTAKEN_SECONDS = 5;
 export function explainRunning(facts: TrialFacts, workflow: WorkflowLook): Found {
   const again = `\`trialbed requeue ${facts.trial.id} --force\``;
   const first =
-    failingTask(facts.now, workflow, { what: 'it', again }) ??
+    failingTask(facts.now, workflow, { what: 'it', replay: `\`trialbed replay ${facts.trial.id}\``, again }) ??
     withoutWorker(facts, workflow) ??
     locked(facts) ??
     away(facts) ??
@@ -93,7 +93,7 @@ function away({ batch, worldsProblem }: TrialFacts): Found | null {
 }
 
 function worldsAway(reason: string): Extract<WhyEvidence, { kind: 'outage' }> {
-  return { kind: 'outage', service: 'PostgreSQL', reason, text: `the server that has its world cannot be asked: ${reason}` };
+  return { kind: 'outage', service: 'PostgreSQL', reason, text: `the server of its world cannot be asked: ${reason}` };
 }
 
 function asked({ now, approvals }: TrialFacts): Found | null {

@@ -3,8 +3,12 @@ import { taskEvidence } from './evidence.ts';
 import { type Found, said } from './found.ts';
 import type { WorkflowLook } from './workflow-look.ts';
 
-/** A workflow task that keeps failing. Null: it does not. `what` is waited for, `again` makes it begin anew. */
-export function failingTask(now: Date, workflow: WorkflowLook, { what, again }: { readonly what: string; readonly again: string }): Found | null {
+/** A workflow task that keeps failing. Null: it does not. `what` is waited for, `replay` tries today's code on its history, `again` makes it begin anew. */
+export function failingTask(
+  now: Date,
+  workflow: WorkflowLook,
+  { what, replay, again }: { readonly what: string; readonly replay: string; readonly again: string },
+): Found | null {
   const { task } = workflow;
   if (!task?.failure || (task.attempt < 2 && task.state === 'started')) return null;
   const cause = causeOf(task);
@@ -18,10 +22,10 @@ export function failingTask(now: Date, workflow: WorkflowLook, { what, again }: 
     workflow_error: `${what} is wedged: its workflow task fails (attempt ${attempt}) with ${failure.type}: ${message}, ${where}`,
   };
   const next = {
-    workflow_changed: `Start a worker with the code that it began with; or give the attempt up: ${again}`,
+    workflow_changed: `${replay} shows where the code goes another way; start a worker with the code that it began with, or give the attempt up: ${again}`,
     payload_too_large: `Nothing mends this attempt; give it up: ${again}`,
     message: `Start a worker whose code can take the message; or give the attempt up: ${again}`,
-    workflow_error: `Correct the code and start a worker with it, and it goes on from here; or give the attempt up: ${again}`,
+    workflow_error: `${replay} shows whether the code here throws it too; correct it and start a worker with it, and it goes on from there; or give the attempt up: ${again}`,
   };
   return { cause, sentence: words[cause], evidence: [taskEvidence(now, task)], next: next[cause] };
 }

@@ -54,8 +54,10 @@ export async function trialFacts(looking: Looking, trial: TrialRow, asked: Batch
   const world = attempts.value?.findLast(({ attempt }) => attempt === trial.attempt)?.world ?? null;
   const converses = look?.activities.some(({ activity }) => activity === 'converse') ?? false;
   const answers = runs && look.task === null && batch.workforce.worker === true;
-  const [locks, status, queues, gateways] = await Promise.all([
+  const [locks, leased, status, queues, gateways] = await Promise.all([
     runs && world ? ask(() => root.worlds.lockWaits(world)) : null,
+    // Without a world it may be that no server can give it one.
+    runs && !world && trial.attempt > 0 ? ask(() => root.worlds.leased(trial.id)) : null,
     answers
       ? soon(ANSWER_MS, () => temporal.withDeadline(Date.now() + ANSWER_MS, () => temporal.workflow.getHandle(trial.id, look.run).query(statusQuery)))
       : null,
@@ -76,7 +78,7 @@ export async function trialFacts(looking: Looking, trial: TrialRow, asked: Batch
     queues,
     locks: [...lockedWorld, ...batch.locks.map((lock) => ({ ...lock, server: 'the store' }))],
     gateways,
-    worldsProblem: locks?.problem ?? null,
+    worldsProblem: locks?.problem ?? leased?.problem ?? null,
   };
 }
 

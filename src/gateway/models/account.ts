@@ -26,6 +26,8 @@ export interface ModelAccountOptions {
   readonly now: () => Date;
   /** What an earlier worker has recorded of the attempt: its calls, and how many messages. Default: none. */
   readonly before?: { readonly calls: readonly ModelCall[]; readonly messages: number };
+  /** Hears for how many milliseconds a route is waited for. Default: nobody does. */
+  readonly waits?: (ms: number) => void;
   /** Stores a call, and what was said for the first time. */
   readonly record: (call: ModelCall, messages: readonly KeptMessage[]) => Promise<void>;
 }
@@ -66,9 +68,13 @@ export class ModelAccount {
   private readonly beginnings = new Map<string, boolean>();
   private readonly toldOf = new Set<string>();
 
+  /** A route is waited for, for so many milliseconds. */
+  readonly waits: (ms: number) => void;
+
   constructor(options: ModelAccountOptions) {
     this.options = options;
     this.routes = options.routes;
+    this.waits = options.waits ?? (() => undefined);
     this.redaction = options.redaction;
     const { calls = [], messages = 0 } = options.before ?? {};
     for (const { usage, price } of calls) this.spent = spend(this.spent, usage, price);

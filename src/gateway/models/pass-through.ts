@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ModelRoute } from '../../domain/model.ts';
 import { printable } from '../../domain/text/bounded.ts';
+import type { ModelTurn } from '../../models/client.ts';
 import { ModelError } from '../../models/errors.ts';
 import type { ModelClientSide, PassOptions } from './asking.ts';
 import { PassedCall } from './passed-call.ts';
@@ -55,14 +56,18 @@ export class PassThrough {
       for (let number = 1; ; number++) {
         wait();
         // The turn lasts as long as the reply; the response is given as soon as its head is there.
-        const trouble = await models.take(route, over, ({ key, hold }) => {
+        const turn = ({ key, hold }: ModelTurn) => {
           serve();
           return call.run(resolve, { ...client, key, hold, signal: over, last: number > route.retries });
-        });
+        };
+        const trouble = await models.take(route, over, turn, account.waits);
         if (trouble === null) return;
         wait();
         // Where it has said how long, nothing is sent to it until then.
-        if (trouble.retryAfterMs === null) await pause(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (number - 1)), undefined, { signal: over });
+        if (trouble.retryAfterMs !== null) continue;
+        const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (number - 1));
+        account.waits(pauseMs);
+        await pause(pauseMs, undefined, { signal: over });
       }
     };
     const ended = tries()
