@@ -30,7 +30,19 @@ const BATCH = {
 function explained(workflow: WorkflowLook | null, more: object = {}, row: object = {}): TrialWhy {
   const facts = {
     ...{ now: NOW, trial: { ...ROW, ...row }, batch: BATCH, attempts: [], standing: { launched: true, settled: false, modelWaitUntil: null, gateways: [] } },
-    ...{ approvals: [], workflow, temporalProblem: null, status: null, queues: [QUEUE], locks: [], gateways: [], worldsProblem: null, ...more },
+    ...{
+      approvals: [],
+      workflow,
+      temporalProblem: null,
+      status: null,
+      queues: [QUEUE],
+      locks: [],
+      gateways: [],
+      worldsProblem: null,
+      worldsLate: false,
+      storeProblem: null,
+      ...more,
+    },
   };
   return explainTrial(facts as unknown as TrialFacts);
 }

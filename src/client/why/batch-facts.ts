@@ -34,10 +34,14 @@ export interface BatchFacts {
   readonly locks: Awaited<ReturnType<Store['lockWaits']>>;
 }
 
+/** The store knows the most, so that it is waited for longer than others. */
+export const STORE_PATIENCE = 2;
+
 export async function batchFacts(looking: Looking, stored: BatchRow): Promise<BatchFacts> {
   const { root, pollers, patienceMs } = looking;
   const { store, temporal } = root;
   const ask = <T>(work: () => Promise<T>): Promise<Answer<T>> => soon(patienceMs, work);
+  const read = <T>(work: () => Promise<T>): Promise<Answer<T>> => soon(STORE_PATIENCE * patienceMs, work);
   const queues = new Queues(pollers, temporal, patienceMs);
   const looked = ask(() => lookAtWorkflow(temporal, batchWorkflowId(stored.id), Date.now() + patienceMs));
   const [queue, workflow, [current = stored] = [], spent, room, locks] = await Promise.all([
@@ -47,9 +51,9 @@ export async function batchFacts(looking: Looking, stored: BatchRow): Promise<Ba
     ),
     looked,
     ask(() => asTheyAre(store, [stored], pollers)).then(({ value }) => value ?? [stored]),
-    stored.maxCost === null ? null : ask(() => store.spent(stored.id, stored.maxCost?.currency ?? '')).then(({ value }) => value),
-    stored.state === 'running' ? ask(() => store.requireRoom()) : null,
-    ask(() => store.lockWaits()).then(({ value }) => value ?? []),
+    stored.maxCost === null ? null : read(() => store.spent(stored.id, stored.maxCost?.currency ?? '')).then(({ value }) => value),
+    stored.state === 'running' ? read(() => store.requireRoom()) : null,
+    read(() => store.lockWaits()).then(({ value }) => value ?? []),
   ]);
   const running = current.state === 'running';
   return {
@@ -64,7 +68,7 @@ export async function batchFacts(looking: Looking, stored: BatchRow): Promise<Ba
     workflow: workflow.value,
     temporalProblem: workflow.problem,
     budget: budgetOf(stored, spent),
-    outages: room?.problem ? [outage(room.problem)] : [],
+    outages: room?.problem && !room.late ? [outage(room.problem)] : [],
     locks,
   };
 }

@@ -19,10 +19,11 @@ export function explainRunning(facts: TrialFacts, workflow: WorkflowLook): Found
     failingTask(facts.now, workflow, { what: 'it', replay: `\`trialbed replay ${facts.trial.id}\``, again }) ??
     withoutWorker(facts, workflow) ??
     locked(facts) ??
-    away(facts) ??
+    away(facts, { late: false }) ??
     asked(facts) ??
     explainActivity(facts, workflow) ??
     untaken(facts, workflow) ??
+    away(facts, { late: true }) ??
     begins(facts, workflow) ??
     steps(facts, workflow);
   return { ...first, evidence: withRest(facts, workflow, first.evidence) };
@@ -40,6 +41,7 @@ function withRest(facts: TrialFacts, workflow: WorkflowLook, first: readonly Why
     ...(row ? [attemptEvidence(now, row, null)] : []),
     ...[batch.queue, ...queues].map((queue) => queueEvidence(now, queue)),
     ...gateways.map(gatewayEvidence),
+    ...(facts.storeProblem === null ? [] : [storeSlow(facts.storeProblem)]),
   ];
   return all.filter(({ text }, index) => all.findIndex((one) => one.text === text) === index);
 }
@@ -79,10 +81,10 @@ function locked({ now, locks }: TrialFacts): Found | null {
   };
 }
 
-/** A server that it needs does not answer. */
-function away({ batch, worldsProblem }: TrialFacts): Found | null {
+/** A server that it needs does not answer; `late`: and may only be slow. */
+function away({ batch, worldsProblem, worldsLate }: TrialFacts, { late }: { readonly late: boolean }): Found | null {
   const [outage = null] = batch.outages;
-  const evidence = outage ?? (worldsProblem === null ? null : worldsAway(worldsProblem));
+  const evidence = outage ?? (worldsProblem === null || worldsLate !== late ? null : worldsAway(worldsProblem));
   if (evidence === null) return null;
   return {
     cause: 'infrastructure',
@@ -94,6 +96,10 @@ function away({ batch, worldsProblem }: TrialFacts): Found | null {
 
 function worldsAway(reason: string): Extract<WhyEvidence, { kind: 'outage' }> {
   return { kind: 'outage', service: 'PostgreSQL', reason, text: `the server of its world cannot be asked: ${reason}` };
+}
+
+function storeSlow(reason: string): Extract<WhyEvidence, { kind: 'outage' }> {
+  return { kind: 'outage', service: 'PostgreSQL', reason, text: `the store was not read whole: ${reason}` };
 }
 
 function asked({ now, approvals }: TrialFacts): Found | null {

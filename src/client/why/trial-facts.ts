@@ -2,7 +2,7 @@ import type { TrialStanding } from '../../store/standing.ts';
 import type { AskedApproval, AttemptRow, TrialRow } from '../../store/store.ts';
 import type { TrialStatus } from '../../workflows/messages.ts';
 import { statusQuery } from '../../workflows/messages.ts';
-import type { BatchFacts, Looking } from './batch-facts.ts';
+import { type BatchFacts, type Looking, STORE_PATIENCE } from './batch-facts.ts';
 import type { Queue } from './queues.ts';
 import { type Answer, soon } from './soon.ts';
 import { lookAtWorkflow, type WorkflowLook } from './workflow-look.ts';
@@ -29,6 +29,10 @@ export interface TrialFacts {
   readonly gateways: readonly { readonly url: string; readonly problem: string | null }[];
   /** Why the server that has its world cannot be asked; null: it can. */
   readonly worldsProblem: string | null;
+  /** It may only have been slow. */
+  readonly worldsLate: boolean;
+  /** Why not all could be read that the store knows; null: it could. */
+  readonly storeProblem: string | null;
 }
 
 /** How long a workflow may take to say where it stands, where all else says that it can. */
@@ -40,13 +44,14 @@ export async function trialFacts(looking: Looking, trial: TrialRow, asked: Batch
   const { root, patienceMs } = looking;
   const { store, temporal } = root;
   const ask = <T>(work: () => Promise<T>): Promise<Answer<T>> => soon(patienceMs, work);
+  const read = <T>(work: () => Promise<T>): Promise<Answer<T>> => soon(STORE_PATIENCE * patienceMs, work);
   // What did not answer a moment ago is not asked again.
   const known = asked instanceof Promise ? null : asked.temporalProblem;
   const [batch, attempts, standing, approvals, workflow] = await Promise.all([
     asked,
-    ask(() => store.attempts(trial.id)),
-    ask(() => store.trialStanding(trial.id)),
-    trial.phase === 'drive' ? ask(() => store.waitingApprovals({ batch: trial.batch })) : null,
+    read(() => store.attempts(trial.id)),
+    read(() => store.trialStanding(trial.id)),
+    trial.phase === 'drive' ? read(() => store.waitingApprovals({ batch: trial.batch })) : null,
     known === null ? ask(() => lookAtWorkflow(temporal, trial.id, Date.now() + patienceMs)) : null,
   ]);
   const look = workflow?.value ?? null;
@@ -79,6 +84,8 @@ export async function trialFacts(looking: Looking, trial: TrialRow, asked: Batch
     locks: [...lockedWorld, ...batch.locks.map((lock) => ({ ...lock, server: 'the store' }))],
     gateways,
     worldsProblem: locks?.problem ?? leased?.problem ?? null,
+    worldsLate: (locks?.late ?? leased?.late) === true,
+    storeProblem: attempts.problem ?? standing.problem ?? approvals?.problem ?? null,
   };
 }
 
