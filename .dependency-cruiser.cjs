@@ -15,12 +15,27 @@ const layers = {
   suite: ['domain', 'environments', 'infra/make-folder', 'processes'],
   models: ['domain'],
   report: ['domain', 'store', 'suite'],
-  gateway: ['domain', 'environments', 'models'],
+  gateway: ['domain', 'environments', 'models', 'report', 'store'],
   activities: ['domain', 'environments', 'gateway', 'models', 'processes', 'store', 'suite', 'tool-server', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['processes', 'worker/config'],
   worker: ['domain', 'keys', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
-  client: ['domain', 'keys', 'workflows', 'environments', 'store', 'suite', 'report', 'activities', 'recorded', 'infra', 'worker', 'init', 'tool-server'],
+  client: [
+    'domain',
+    'keys',
+    'workflows',
+    'environments',
+    'gateway',
+    'store',
+    'suite',
+    'report',
+    'activities',
+    'recorded',
+    'infra',
+    'worker',
+    'init',
+    'tool-server',
+  ],
   init: ['infra/make-folder'],
   cli: ['domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };
@@ -30,6 +45,7 @@ const contracts = {
   workflows: ['activities/contract', 'activities/batch-contract', 'activities/model-contract'],
   environments: ['worker/config'],
   suite: ['store/store'],
+  gateway: ['client/api'],
 };
 
 const typesOnly = Object.entries(contracts).map(([layer, modules]) => ({
@@ -84,7 +100,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'require', 'node', 'default', 'types'],
-      extensions: ['.ts', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.js', '.json'],
     },
   },
 };

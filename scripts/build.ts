@@ -51,7 +51,7 @@ function compile(folder: string): void {
 async function copyAssets(folder: string): Promise<void> {
   for (const file of await filesBelow(source)) {
     const path = relative(source, file);
-    if (file.endsWith('.ts') && !path.startsWith(VERBATIM)) continue;
+    if (/\.tsx?$/.test(file) && !path.startsWith(VERBATIM)) continue;
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await cp(file, join(folder, path));
   }

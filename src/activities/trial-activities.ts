@@ -1,7 +1,7 @@
 import { type AgentSpec, memberPermission, partsOf } from '../domain/agent.ts';
 import type { PermissionContext } from '../domain/case.ts';
 import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
-import type { TrialPhase } from '../domain/trial.ts';
+import { ownerOf, type TrialPhase } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { outageOf } from '../domain/outage.ts';
@@ -338,10 +338,6 @@ async function startedOrReleased(world: World, begin: () => Promise<void>): Prom
     await world.release().catch(() => undefined);
     throw error;
   }
-}
-
-function ownerOf({ trial, attempt }: AttemptRef): string {
-  return `${trial}.${attempt}`;
 }
 
 /** Every activity ends with a failure that the workflow can tell apart. */

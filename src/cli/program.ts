@@ -8,6 +8,7 @@ import { addApprovals } from './commands/approvals.ts';
 import { addAudit } from './commands/audit.ts';
 import { addCancel, addConcurrency, addPause, addResume } from './commands/control.ts';
 import { addApprove, addDeny } from './commands/decide.ts';
+import { addConsole } from './commands/console.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addDown } from './commands/down.ts';
@@ -61,6 +62,8 @@ function createProgram(context: CommandContext): Command {
     .description('A test bed for agents that write to real systems: each trial is a durable workflow in a world of its own, graded by what really changed.')
     .version(version())
     .exitOverride()
+    // A command that has others below it leaves them their options.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => host.out.write(text),
       writeErr: (text) => host.err.write(text),
@@ -103,6 +106,7 @@ function createProgram(context: CommandContext): Command {
   addDoctor(program, context);
   addUp(program, context);
   addDown(program, context);
+  addConsole(program, context);
   addWorker(program, context);
   addSweep(program, context);
   addSnapshot(program, context);

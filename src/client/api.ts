@@ -1,6 +1,8 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
+import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
+import type { ConsoleTokenRequest, MadeConsoleToken } from './console-tokens.ts';
 import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
@@ -325,8 +327,39 @@ export interface Trialbed extends AsyncDisposable {
   readonly snapshots: Snapshots;
   /** What was asked of batches, trials and stored data, done or refused, the newest first. */
   audit(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
+  /**
+   * The operators' console of this home: where one is served on this machine, that one; else it is served by this process until it is disposed.
+   * @throws {ConsoleAddressError} for an address that cannot be, or at which it would be open to others without TLS
+   */
+  console(options?: ConsoleOptions): Promise<ServedConsole>;
+  /** Tokens of the console, the newest first, ended ones included. */
+  consoleTokens(): Promise<readonly ListedToken[]>;
+  addConsoleToken(request: ConsoleTokenRequest): Promise<MadeConsoleToken>;
+  /** Ends a token by its name, and every session that came from it. @throws {NotFoundError} */
+  revokeConsoleToken(name: string): Promise<void>;
   /** The worlds that trials of a batch hold now. */
   worldsOf(batch: string): Promise<HeldWorlds>;
+}
+
+/** Where the console is served. Everything has a default. */
+export interface ConsoleOptions {
+  /** Address. Default `127.0.0.1`: this machine alone. */
+  readonly listen?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Address as browsers have it, where a proxy with TLS is before it, such as `https://trialbed.example.com`. */
+  readonly url?: string;
+  /** Base address of Temporal's own web interface. Default: that of the server that was started for this home, else none. */
+  readonly temporalUi?: string;
+}
+
+/** A console that answers. */
+export interface ServedConsole extends AsyncDisposable {
+  readonly url: string;
+  /** It is served by this process, until it is disposed. */
+  readonly ours: boolean;
+  /** An address that signs its first user in as the user of this process, within ten minutes. */
+  link(roles: readonly ConsoleRole[]): Promise<string>;
 }
 
 /** What `pin` has written. */
@@ -355,6 +388,8 @@ export type { ForkReceipt, ForkRequest } from './fork.ts';
 export type { RequeueReceipt } from './requeue.ts';
 export type { ResetReceipt } from './reset.ts';
 export type { Outcomes } from '../store/outcomes.ts';
+export type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
+export type { ConsoleTokenRequest, MadeConsoleToken } from './console-tokens.ts';
 export type { AuditEntry, AuditFilter } from '../store/audit.ts';
 export type { AskedApproval } from '../store/store.ts';
 

@@ -15,6 +15,7 @@ import { type Decision, decide } from './approvals.ts';
 import { audited, localActor } from './audited.ts';
 import { type BatchWorker, BatchWorkers } from './batch-workers.ts';
 import { Control } from './control.ts';
+import { addConsoleToken, revokeConsoleToken } from './console-tokens.ts';
 import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
@@ -54,6 +55,7 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
     const root = await createRoot(readConfig(env, lease.endpoints, place), { lazy });
     return trialbedOver(root, () => lease.release(), {
       notes: lease.notes,
+      temporalUi: lease.temporalUi,
       actor: localActor(settings.via ?? 'library'),
       ...(settings.log ? { log: settings.log } : {}),
     });
@@ -68,6 +70,8 @@ export interface ClientOptions {
   readonly log?: (line: string) => void;
   /** Who asks for what is done, for the audit log. Default: the user of this process, by the library. */
   readonly actor?: Actor;
+  /** Base address of Temporal's own web interface; null: it is not known where that is. Default: null. */
+  readonly temporalUi?: string | null;
   /** What a person should know of the services; told once, when the first trials are run. */
   readonly notes?: readonly string[];
 }
@@ -92,7 +96,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   const keys = keysOver(root, closing.signal);
   /** What still needs the services: validations, and batches with their workers. */
   const work = new Set<Promise<unknown>>();
-  return {
+  const bed: Trialbed = {
+    ...actsOf(actor),
     run,
     estimate: (request) => estimate(root, request),
     async results(id) {
@@ -119,7 +124,6 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       const leave = () => void untilClosed(handle.interrupt().catch(() => {}));
       return { id: handle.id, events: () => handle.events(), result: () => handle.result(), leave, work: 'ours', why: null };
     },
-    requeue: (trial, { force = false } = {}) => act('requeue', trial, force ? 'with force' : null, () => requeueTrial(trial, force)),
     fork: (trial, request) => act('fork', trial, wordsOfFork(request), () => fork(root, trial, request)),
     reset: (trial, { to }) =>
       act('reset', trial, `to ${to}`, async () => {
@@ -176,11 +180,6 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
     approvals: (filter = {}) => store.waitingApprovals(filter),
-    decide: (request, decision) => act(decision.approved ? 'approve' : 'deny', request, wordsOf(decision, actor), () => decide(root, request, decision)),
-    pause: (id) => untilClosed(act('pause', id, null, () => control.pause(id))),
-    resume: (id, options = {}) => untilClosed(act('resume', id, null, () => control.resume(id, options))),
-    setConcurrency: (id, concurrency) => untilClosed(act('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
-    cancel: (id) => act('cancel', id, null, () => control.cancel(id)),
     sweep: (options = {}) => sweep(root, options),
     async purge({ dryRun = false, settingsFile = SETTINGS_FILE } = {}) {
       const retention = await readRetention(resolve(settingsFile));
@@ -200,6 +199,16 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       delete: (name) => act('snapshot delete', name, null, () => snapshots.delete(name)),
     },
     audit: (filter = {}) => store.audited(filter),
+    async console(request = {}) {
+      // It is of no use to any other command, and takes a while to load.
+      const { openConsole } = await import('./console.ts');
+      const asItIs = async (batch: BatchRow) => (await asTheyAre(store, [batch], pollers))[0] ?? batch;
+      const parts = { root, bed, acts: actsOf, asItIs, temporalUi: options.temporalUi ?? null, holder: actor.by };
+      return openConsole(parts, request);
+    },
+    consoleTokens: () => store.consoleTokens(),
+    addConsoleToken: (request) => act('token-add', request.holder, request.roles.join(' and '), () => addConsoleToken(store, request, new Date())),
+    revokeConsoleToken: (name) => act('token-revoke', name, null, () => revokeConsoleToken(store, name)),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
       return { held, containers, outlive: root.config.worldHosts.some(({ kind }) => kind !== 'container') };
@@ -212,6 +221,20 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       await release();
     },
   };
+  return bed;
+
+  /** What changes something, in the name of whoever asks. */
+  function actsOf(by: Actor): Pick<Trialbed, 'requeue' | 'decide' | 'pause' | 'resume' | 'setConcurrency' | 'cancel'> {
+    const acted = <T>(action: string, target: string, detail: string | null, work: () => Promise<T>) => audited(store, { ...by, action, target, detail }, work);
+    return {
+      requeue: (trial, { force = false } = {}) => acted('requeue', trial, force ? 'with force' : null, () => requeueTrial(trial, force)),
+      decide: (request, decision) => acted(decision.approved ? 'approve' : 'deny', request, wordsOf(decision, by), () => decide(root, request, decision)),
+      pause: (id) => untilClosed(acted('pause', id, null, () => control.pause(id))),
+      resume: (id, options = {}) => untilClosed(acted('resume', id, null, () => control.resume(id, options))),
+      setConcurrency: (id, concurrency) => untilClosed(acted('concurrency', id, String(concurrency), () => control.setConcurrency(id, concurrency))),
+      cancel: (id) => acted('cancel', id, null, () => control.cancel(id)),
+    };
+  }
 
   async function batchNamed(id: string | undefined): Promise<BatchRow> {
     if (id === undefined) throw new NotFoundError('there is no batch yet; `trialbed run SUITE` makes one');
@@ -325,6 +348,7 @@ function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): 
 
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
+export { ConsoleAddressError } from './console-errors.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 export { PointRefusedError } from './points/errors.ts';

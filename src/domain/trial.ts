@@ -17,6 +17,11 @@ export const DEFAULT_PRIORITY = 3;
 /** What somebody has asked of a batch that runs: to launch nothing for now, or to end. */
 export type BatchHold = 'paused' | 'cancelling';
 
+/** Name by which an attempt owns its world. */
+export function ownerOf({ trial, attempt }: { readonly trial: string; readonly attempt: number }): string {
+  return `${trial}.${attempt}`;
+}
+
 /** Whose a world is, as its owner's name says; nothing where it is no trial's. */
 export function trialOfOwner(owner: string | null): { readonly trial?: string; readonly batch?: string; readonly attempt?: number } {
   const [, trial, attempt] = /^(.+-[^-.]+)\.(\d+)(?:\.|$)/.exec(owner ?? '') ?? [];

@@ -6,6 +6,7 @@ import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } f
 import { addConversation, listConversation, liveConversation } from './conversation.ts';
 import { KeyRing, type SealKey } from '../keys/key-ring.ts';
 import { Sealing } from '../keys/sealing.ts';
+import { endConsoleKey, findConsoleKey, listConsoleTokens, putConsoleKey } from './console-keys.ts';
 import { openDatabase } from './database.ts';
 import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { drivenBatches, markDriven } from './driving.ts';
@@ -49,6 +50,7 @@ import { listSamples } from './samples.ts';
 import { deleteSnapshot, findSnapshot, listSnapshots, putSnapshot } from './snapshots.ts';
 import { launchedTrials, trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
+import { countCensus, pageTrials } from './trial-pages.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
 
@@ -116,6 +118,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     driven: (ids) => drivenBatches(database, ids),
 
     trials: (batch, filter = {}) => listTrials(database, batch, filter),
+    trialPage: (batch, filter, page) => pageTrials(database, batch, filter, page),
+    census: (batch) => countCensus(database, batch),
     newestTrials: (suite) => newestTrials(database, suite),
     samples: (suite, agents) => listSamples(database, suite, agents),
     trial: (idOrPrefix) => findTrial(database, idOrPrefix),
@@ -178,6 +182,11 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     audit: (act, end = { outcome: 'asked', problem: null }) => addAudited(database, act, end, now()),
     endAudited: (id, end) => endAudited(database, id, end),
     audited: (filter = {}) => listAudited(database, filter),
+
+    putConsoleKey: (key) => database.transaction((sql) => putConsoleKey(sql, key, now())),
+    consoleKey: (name) => findConsoleKey(database, name, now()),
+    endConsoleKey: (name) => endConsoleKey(database, name, now()),
+    consoleTokens: () => listConsoleTokens(database, now()),
 
     putSnapshot: (id, trial, attempt, snapshot) => putSnapshot(database, id, trial, attempt, snapshot),
     snapshot: (id) => findSnapshot(database, id),

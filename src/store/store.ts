@@ -11,6 +11,7 @@ import type { Message, TrialRecord } from '../domain/record.ts';
 import type { BatchHold, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { AuditedAct, AuditEntry, AuditFilter } from './audit.ts';
+import type { ConsoleKey, ListedToken } from './console-keys.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { KeyUse, Rotation } from './keys.ts';
 import type { BatchStanding } from './launching.ts';
@@ -24,6 +25,7 @@ import type { SubjectPurge } from './purge-subject.ts';
 import type { Requeued } from './requeue.ts';
 import type { SnapshotRow } from './snapshots.ts';
 import type { TrialGroup } from '../domain/progress.ts';
+import type { TrialCensus, TrialFilter, TrialPage } from './trial-pages.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
 export interface CaseDocument {
@@ -288,6 +290,10 @@ export interface Store extends AsyncDisposable {
   driven(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   trials(batch: string, filter?: { readonly underWay?: boolean }): Promise<readonly TrialRow[]>;
+  /** Some trials of a batch in the manifest's order, and how many the filter fits. */
+  trialPage(batch: string, filter: TrialFilter, page: { readonly offset: number; readonly limit: number }): Promise<TrialPage>;
+  /** How many trials of a batch stand how, ended how, and why. */
+  census(batch: string): Promise<TrialCensus>;
   /** Of each case, schedule, agent and repetition of a suite the trial that ended last, in whatever batch; cancelled ones do not count. */
   newestTrials(suite: string): Promise<readonly TrialRow[]>;
   /** What trials of these agents took in a suite's newest batches, some of each kind, the newest first. */
@@ -391,6 +397,14 @@ export interface Store extends AsyncDisposable {
   endAudited(id: number, end: Pick<AuditEntry, 'outcome' | 'problem'>): Promise<void>;
   /** The newest first, at most 100 unless told otherwise. */
   audited(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
+
+  putConsoleKey(key: ConsoleKey): Promise<void>;
+  /** A key that is valid now. */
+  consoleKey(name: string): Promise<ConsoleKey | null>;
+  /** Whether it was valid until now: of several who end it at once, one hears so. */
+  endConsoleKey(name: string): Promise<boolean>;
+  /** The newest first, ended ones included. */
+  consoleTokens(): Promise<readonly ListedToken[]>;
 
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
   /**

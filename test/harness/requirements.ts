@@ -7,7 +7,7 @@ import { findContainerEngine } from '../../src/infra/postgres-container.ts';
 import { readSettings } from '../../src/worker/config.ts';
 
 /** What a test may need that not every machine has. */
-export type RequirementName = 'container' | 'datasets' | 'python';
+export type RequirementName = 'browser' | 'container' | 'datasets' | 'python';
 
 export interface Requirement {
   readonly met: boolean;
@@ -25,7 +25,7 @@ export const DATASETS = process.env.TRIALBED_DATASETS ?? fileURLToPath(new URL('
  * @throws when it is missing and `TRIALBED_TEST_REQUIRE` (a list with commas) names it: in CI a skip is a failure
  */
 export async function requireOrSkip(name: RequirementName): Promise<Requirement> {
-  const requirement = await { container, datasets, python }[name]();
+  const requirement = await { browser, container, datasets, python }[name]();
   const demanded = (process.env.TRIALBED_TEST_REQUIRE ?? '').split(',').map((part) => part.trim());
   if (!requirement.met && demanded.includes(name)) throw new Error(`TRIALBED_TEST_REQUIRE names ${name}, but ${requirement.reason}`);
   return requirement;
@@ -52,6 +52,17 @@ async function container(): Promise<Requirement> {
 
 async function datasets(): Promise<Requirement> {
   return existsSync(DATASETS) ? { met: true, reason: '' } : { met: false, reason: `the folder ${DATASETS} does not exist; name another in TRIALBED_DATASETS` };
+}
+
+/** The Chromium that tests of pages use: `TRIALBED_TEST_CHROMIUM`, else the first that is found. */
+export const CHROMIUM = [process.env.TRIALBED_TEST_CHROMIUM ?? '', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (file) => file !== '' && existsSync(file),
+);
+
+async function browser(): Promise<Requirement> {
+  return CHROMIUM === undefined
+    ? { met: false, reason: 'no Chromium is installed; install the package chromium, or name its executable in TRIALBED_TEST_CHROMIUM' }
+    : { met: true, reason: '' };
 }
 
 /** PATH of agents in Python, with that of `TRIALBED_TEST_PYTHON` (made by `scripts/python-packages.sh`) in front where it is named. */

@@ -42,7 +42,24 @@ describe('the package, installed from its archive in an empty folder', { timeout
     expect(outside).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'bin/trialbed.js', 'package.json']);
     const kinds = new Set(packed.files.map((file) => /(\.d\.ts|\.[a-z]+)$/.exec(file)?.[1] ?? file));
     expect([...kinds].sort()).toEqual(
-      ['.csv', '.d.ts', '.js', '.json', '.md', '.py', '.sh', '.sql', '.template', '.ts', '.txt', '.yaml', 'LICENSE', 'dist/init/template/gitignore'].sort(),
+      [
+        '.css',
+        '.csv',
+        '.d.ts',
+        '.js',
+        '.json',
+        '.md',
+        '.py',
+        '.sh',
+        '.sql',
+        '.svg',
+        '.template',
+        '.ts',
+        '.txt',
+        '.yaml',
+        'LICENSE',
+        'dist/init/template/gitignore',
+      ].sort(),
     );
     // TypeScript as it was written: only what `init` hands to users.
     const typescript = packed.files.filter((file) => /(?<!\.d)\.ts$/.test(file));

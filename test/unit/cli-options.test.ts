@@ -123,7 +123,7 @@ test('every command has help with examples, and --json', async () => {
     'audit',
   ];
   const write = ['init', 'validate', 'pin', 'schema', 'import'];
-  expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'worker', 'sweep', 'snapshot', 'purge', 'keys', 'completion']);
+  expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'console', 'worker', 'sweep', 'snapshot', 'purge', 'keys', 'completion']);
   for (const name of commands) {
     const host = new TestHost();
     expect(await runCommandLine([name, ...(WITH_COMMANDS[name] ?? []), '--help'], host)).toBe(0);

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Actor } from '../store/audit.ts';
+import type { ConsoleRole } from '../store/console-keys.ts';
+import { Access } from '../gateway/console/access.ts';
+import { consoleApp } from '../gateway/console/app.tsx';
+import type { ConsoleActs, ConsoleBackend } from '../gateway/console/backend.ts';
+import { ownerOf } from '../domain/trial.ts';
+import { listen } from '../environments/listen.ts';
+import type { BatchRow } from '../store/store.ts';
+import type { Root } from '../worker/root.ts';
+import type { ConsoleOptions, ServedConsole, Trialbed } from './api.ts';
+import { isLoopback, publicUrl } from './console-address.ts';
+import { ConsoleAddressError } from './console-errors.ts';
+
+/** How long a page waits for a look at something that may not answer. */
+const LOOK_MS = 3_000;
+const HEALTH_MS = 2_000;
+
+/** What a console is made over. */
+export interface ConsoleParts {
+  readonly root: Root;
+  readonly bed: ConsoleBackend['bed'] & Pick<Trialbed, 'why'>;
+  readonly acts: (actor: Actor) => ConsoleActs;
+  readonly asItIs: (batch: BatchRow) => Promise<BatchRow>;
+  /** Of Temporal's own web interface; null: it is not known where that is. */
+  readonly temporalUi: string | null;
+  /** Whom a link signs in, and as what. */
+  readonly holder: string;
+}
+
+/** The console of this home where one is served on this machine, else a new one in this process. @throws {ConsoleAddressError} */
+export async function openConsole(parts: ConsoleParts, options: ConsoleOptions): Promise<ServedConsole> {
+  const { root, holder } = parts;
+  const access = new Access(root.store);
+  const link = (url: string) => async (roles: readonly ConsoleRole[]) => `${url}/console/sign-in?link=${encodeURIComponent(await access.link(holder, roles))}`;
+  const running = await runningConsole(root.config.home);
+  if (running !== null) return { url: `${running}/console/`, ours: false, link: link(running), [Symbol.asyncDispose]: async () => {} };
+  const served = await serve(parts, options);
+  return { url: `${served.url}/console/`, ours: true, link: link(served.url), [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
+}
+
+async function serve(parts: ConsoleParts, options: ConsoleOptions): Promise<AsyncDisposable & { readonly url: string }> {
+  const { root } = parts;
+  const { home } = root.config;
+  const address = options.listen ?? '127.0.0.1';
+  const given = publicUrl(options.url);
+  if (given === null && !isLoopback(address))
+    throw new ConsoleAddressError(
+      `the console is to listen on ${address}, which others can reach, and it has no TLS of its own; put a proxy with HTTPS before it and give its address as --url https://...`,
+    );
+  const instance = randomBytes(12).toString('base64url');
+  const app: { fetch: Parameters<typeof listen>[0]['fetch'] } = { fetch: () => new Response(null, { status: 503 }) };
+  const server = await listen({ fetch: (...args) => app.fetch(...args) }, { listen: address, port: options.port });
+  const { port } = new URL(server.url);
+  const hosts = given === null ? ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`) : [given.host];
+  app.fetch = consoleApp({
+    backend: backendOf(parts, options),
+    place: { hosts: new Set(hosts), secure: given?.protocol === 'https:' },
+    cookie: `trialbed_${port}`,
+    instance,
+    log: root.log.child({ service: 'console' }),
+  }).fetch;
+  const url = given === null ? server.url : given.origin;
+  await remember(home, { url: server.url, told: url, instance });
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      await rm(fileOf(home), { force: true });
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function backendOf(parts: ConsoleParts, options: ConsoleOptions): ConsoleBackend {
+  const { root, bed, acts, asItIs } = parts;
+  const { store, config } = root;
+  const ui = options.temporalUi ?? parts.temporalUi;
+  return {
+    bed,
+    store,
+    acts,
+    asItIs,
+    async world({ trial, attempt }) {
+      return soon(async () => {
+        const world = (await store.attempts(trial)).find((one) => one.attempt === attempt && one.endedAt === null)?.world;
+        const ref = world && (await root.worlds.held(ownerOf({ trial, attempt })));
+        if (!ref) return null;
+        const opened = await root.worlds.open(ref);
+        const [operations, { effects }] = await Promise.all([opened.ledger.all(), opened.observe()]);
+        return { operations, effects };
+      });
+    },
+    async ticketTables(id) {
+      return soon(async () => {
+        const batch = await store.batch(id);
+        return batch && ((await root.loadEnvironment(batch.environment)).environment.services?.tickets ?? null);
+      });
+    },
+    async why(trial) {
+      return soon(async () => {
+        const { sentence, cause, evidence, next } = await bed.why(trial);
+        return { sentence, cause, evidence: evidence.map(({ text }) => text), next };
+      });
+    },
+    temporalLink: (workflow) =>
+      ui === null ? null : `${ui}/namespaces/${encodeURIComponent(config.temporal.namespace)}/workflows/${encodeURIComponent(workflow)}`,
+  };
+}
+
+/** Null where it fails or takes too long: a page is of use without it. */
+async function soon<T>(look: () => Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), LOOK_MS);
+  });
+  try {
+    return await Promise.race([look().catch(() => null), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `url`: by which it is asked whether it is there. `told`: by which people reach it. */
+const remembered = z.object({ url: z.url(), told: z.url(), instance: z.string() });
+
+/** Address, as people are told it, of a console that this home has; null: none answers. */
+async function runningConsole(home: string): Promise<string | null> {
+  try {
+    const { url, told, instance } = remembered.parse(JSON.parse(await readFile(fileOf(home), 'utf8')));
+    const answer = await fetch(`${url}/console/health`, { signal: AbortSignal.timeout(HEALTH_MS) });
+    const body: unknown = await answer.json();
+    return typeof body === 'object' && body !== null && 'console' in body && body.console === instance ? told : null;
+  } catch {
+    return null;
+  }
+}
+
+async function remember(home: string, value: z.output<typeof remembered>): Promise<void> {
+  const file = fileOf(home);
+  await mkdir(home, { recursive: true });
+  await writeFile(`${file}.partial`, `${JSON.stringify(value)}\n`, { mode: 0o600 });
+  await rename(`${file}.partial`, file);
+}
+
+function fileOf(home: string): string {
+  return join(home, 'console.json');
+}
