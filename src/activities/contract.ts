@@ -297,7 +297,7 @@ export interface SettleRequest extends GradeRequest, Pick<FinishRequest, 'calls'
   readonly keep: AttemptPlan['keep'];
 }
 
-/** The side effects of a trial. Implemented in `src/activities`, called by `src/workflows/trial.ts`. */
+/** The side effects of a trial. Implemented in `src/activities`, called by `src/workflows`. */
 export interface TrialActivities extends ModelActivities {
   /** Idempotent: records that the attempt began, in a phase (default `waiting`). Of a trial that has its result, reports that. */
   beginAttempt(request: AttemptRef & { readonly phase?: TrialPhase; readonly reportTo?: string }): Promise<AttemptPlan>;
