@@ -48,9 +48,10 @@ describe('public-13: a batch that is resumed', () => {
       expect(rows.filter(({ phase }) => phase === 'done')).toHaveLength(done);
       expect((await root.store.batch(first.id))?.state).toBe('interrupted');
 
-      await writeFile(gate, '');
       const second = await run(root, request, new Promise(() => {}));
       expect(second).toMatchObject({ id: first.id, resumed: true });
+      // Not before: the trial that is under way could end, and with it the batch, before anybody resumes it.
+      await writeFile(gate, '');
       const resumed = await trialsOf(second);
       const summary = await second.result();
       expect(summary).toMatchObject({ trials: count, passed: count, failed: 0, infraErrors: 0, gate: 'met', worlds: { leaked: 0 } });
