@@ -10,34 +10,44 @@ const KEPT = 1000;
  * reads more than that.
  */
 export class LeasedRows {
-  /** By world id: the row of the lease that was seen last. */
+  /** By server and world id: the row of the lease that was seen last. */
   private readonly kept = new Map<string, WorldRow>();
 
-  /** The row of this lease; null: it is over. `seen`: one that was seen to stand is taken to stand. */
-  async current(host: Host, ref: WorldRef, { seen = false } = {}): Promise<WorldRow | null> {
-    const known = seen ? this.kept.get(ref.id) : undefined;
-    if (known?.epoch === ref.epoch) return known;
+  /** The row of this lease where it has been seen to stand; whether it still does is not asked. */
+  seen(host: Host, ref: WorldRef): WorldRow | null {
+    const known = this.kept.get(keyOf(host, ref.id));
+    return known?.epoch === ref.epoch ? known : null;
+  }
+
+  /** The row of this lease; null: it is over. */
+  async current(host: Host, ref: WorldRef): Promise<WorldRow | null> {
     const row = await this.byId(host, ref.id);
     return row?.state === 'leased' && row.epoch === ref.epoch ? row : null;
   }
 
   /** The row of a world as it is now; null: the host has none of that id. */
   async byId(host: Host, id: string): Promise<WorldRow | null> {
-    const known = this.kept.get(id);
+    const key = keyOf(host, id);
+    const known = this.kept.get(key);
     if (known) {
       const now = await worldState(host.admin, id);
       if (now?.state === 'leased' && now.epoch === known.epoch) return known;
-      this.kept.delete(id);
+      this.kept.delete(key);
     }
     const row = await worldById(host.admin, id);
-    if (row?.state === 'leased') this.keep(row);
+    if (row?.state === 'leased') this.keep(host, row);
     return row;
   }
 
   /** The row of a lease that stands. */
-  keep(row: WorldRow): void {
-    this.kept.set(row.id, row);
+  keep(host: Host, row: WorldRow): void {
+    this.kept.set(keyOf(host, row.id), row);
     const oldest = this.kept.keys().next();
     if (this.kept.size > KEPT && !oldest.done) this.kept.delete(oldest.value);
   }
+}
+
+/** Every server is asked for a world that it may have. */
+function keyOf({ name }: Host, world: string): string {
+  return `${name} ${world}`;
 }

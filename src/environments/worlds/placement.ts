@@ -43,15 +43,20 @@ export class Placement {
     }
   }
 
-  /** Looks for the row of a world: first where it is said or known to be, then everywhere. Null: no server that answers has it. @throws {WorldServerAwayError} when the one it is said to be on is away */
+  /** Looks for the row of a world: first where it is said or known to be, then everywhere. `seen`: gives one without asking, where it has it. Null: no server that answers has it. @throws {WorldServerAwayError} when the one it is said to be on is away */
   async find(
     { id, host }: { readonly id: string; readonly host: string | null },
     look: (ready: ReadyServer) => Promise<WorldRow | null>,
+    seen: (ready: ReadyServer) => WorldRow | null = () => null,
   ): Promise<{
     readonly row: WorldRow;
     readonly ready: ReadyServer;
   } | null> {
     const first = this.places.get(id) ?? (host === null ? null : this.servers.named(host));
+    // Of one that is known to be away only a question tells whether it is back.
+    const answering = first?.answering ?? null;
+    const known = answering && seen(answering);
+    if (answering && known) return { row: known, ready: answering };
     const at = async (server: WorldServer) =>
       server.reach(async (ready) => {
         const row = await look(ready);

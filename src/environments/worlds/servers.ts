@@ -66,6 +66,11 @@ export class WorldServer {
     return this.ready !== null && (this.away === null || this.away.times < 2);
   }
 
+  /** Null before it was prepared, and while it is known to be away. */
+  get answering(): ReadyServer | null {
+    return this.away === null ? this.ready : null;
+  }
+
   /** Null before it was prepared. */
   get prepared(): ReadyServer | null {
     return this.ready;

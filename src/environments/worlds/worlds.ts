@@ -158,7 +158,12 @@ class PostgresWorlds implements Worlds {
 
   async open(ref: WorldRef, { seen = false }: OpenOptions = {}): Promise<World> {
     // Of a world with a server of its own the registry knows, and the server does not, that it was lost.
-    const found = await this.placement.find(ref, ({ host }) => this.rows.current(host, ref, { seen: seen && ref.isolation === 'schema' }));
+    const trusted = seen && ref.isolation === 'schema';
+    const found = await this.placement.find(
+      ref,
+      ({ host }) => this.current(host, ref),
+      ({ host }) => (trusted ? this.rows.seen(host, ref) : null),
+    );
     if (!found) throw new WorldGoneError(ref.id);
     const { row, ready } = found;
     const { host } = ready;
@@ -261,7 +266,7 @@ class PostgresWorlds implements Worlds {
         request,
         snapshot,
       );
-      this.rows.keep(row);
+      this.rows.keep(host, row);
       return { id: row.id, host: host.name, isolation: row.isolation, epoch: row.epoch };
     });
   }
