@@ -154,17 +154,18 @@ describe('Ctrl-C', { timeout: 180_000 }, () => {
 
   test('a command that is killed leaves a batch that is told to be interrupted, and that the same command goes on with', async () => {
     await using place = await commandPlace(inject('services'));
-    const command = ['run', 'support-desk', '--json', '--case', 'price-question', '--agent', 'reference', '--trials', '12', '--concurrency', '1'];
-    const running = place.start(...command);
+    const command = ['run', 'support-desk', '--json', '--case', 'price-question', '--agent', 'reference', '--trials', '60'];
+    // One after the other they take longer than any command that looks at them.
+    const running = place.start(...command, '--concurrency', '1');
     await running.lines(1);
     expect((await place.run('ps', '--running')).stdout).toMatch(/ running +/);
     running.process.kill('SIGKILL');
     await running.ended;
-    expect((await place.run('ps')).stdout).toMatch(/ interrupted +\d+\/12/);
+    expect((await place.run('ps')).stdout).toMatch(/ interrupted +\d+\/60/);
     expect(jsonLines((await place.run('ps', '--running', '--json')).stdout)).toEqual([]);
-    const finished = await place.run(...command);
-    expect(jsonLines(finished.stdout).at(-1)).toMatchObject({ trials: 12, passed: 12 });
-    expect((await place.run('ps')).stdout).toMatch(/ finished +12\/12/);
+    const finished = await place.run(...command, '--concurrency', '8');
+    expect(jsonLines(finished.stdout).at(-1)).toMatchObject({ trials: 60, passed: 60 });
+    expect((await place.run('ps')).stdout).toMatch(/ finished +60\/60/);
   });
 
   test('a reader that goes away is no error', async () => {

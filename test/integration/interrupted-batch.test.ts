@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { access, appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { commandPlace, type CommandPlace, jsonLines } from './cli-process.ts';
@@ -23,6 +23,8 @@ async function viewOf(place: CommandPlace, trial: string): Promise<View> {
 }
 
 interface Held {
+  /** Resolves once a trial waits. */
+  readonly waits: () => Promise<void>;
   /** Lets every trial go on, now and from here on. */
   readonly letGo: () => Promise<void>;
 }
@@ -31,17 +33,31 @@ interface Held {
 async function projectWithHeldAgent(place: CommandPlace): Promise<Held> {
   await place.run('init', 'rooms');
   const agent = join(place.cwd, 'rooms', 'suite', 'agents', 'planner.ts');
-  const [served, letGo] = [join(place.cwd, 'served'), join(place.cwd, 'let-go')];
+  const [served, waiting, letGo] = ['served', 'waiting', 'let-go'].map((name) => join(place.cwd, name)) as [string, string, string];
   const quick = await readFile(agent, 'utf8');
   const held = `import { access, mkdir } from 'node:fs/promises';\n${quick}
 async function held(): Promise<void> {
   const first = await mkdir(${JSON.stringify(served)}).then(() => true, () => false);
+  if (!first) await mkdir(${JSON.stringify(waiting)}, { recursive: true });
   while (!first && !(await access(${JSON.stringify(letGo)}).then(() => true, () => false))) await new Promise((resolve) => setTimeout(resolve, 100));
 }
 `.replace('    const [, seats,', '    await held();\n    const [, seats,');
   expect(held).toContain('await held();');
   await writeFile(agent, held);
-  return { letGo: () => writeFile(letGo, '') };
+  return {
+    waits: () =>
+      expect
+        .poll(
+          () =>
+            access(waiting).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 60_000 },
+        )
+        .toBe(true),
+    letGo: () => writeFile(letGo, ''),
+  };
 }
 
 const underWay = ({ phase }: Row): boolean => phase !== 'waiting' && phase !== 'done';
@@ -55,6 +71,7 @@ test('an interrupted batch is disturbed by no later command, and goes on when it
   const pack = join(place.cwd, 'rooms', 'environment', 'pack.ts');
   const running = place.start(...suite);
   await running.wrote('"type":"trial"');
+  await held.waits();
   running.process.kill('SIGINT');
   const stopped = await running.ended;
   expect(stopped.code).toBe(130);
@@ -90,6 +107,7 @@ test('a worker in the foreground goes on with what an interrupted batch left und
   const held = await projectWithHeldAgent(place);
   const running = place.start('run', 'rooms/suite', '--trials', '10', '--json', '--no-gate');
   await running.wrote('"type":"trial"');
+  await held.waits();
   running.process.kill('SIGINT');
   const batch = String(jsonLines((await running.ended).stdout)[0]?.['batch']);
   const left = standing(await rowsOf(place, batch));

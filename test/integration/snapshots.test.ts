@@ -94,7 +94,8 @@ test('a restored world whose time is over is refused to its reader and swept', a
   const restored = await client.snapshots.restore(wrong, { forMs: 1 });
   await expect(reading(restored.sqlUrl, (sql) => sql.query('select 1'))).rejects.toMatchObject({ code: '28P01' });
   const report = await client.sweep();
-  expect(report.swept).toEqual([expect.objectContaining({ world: restored.world, reason: 'lease_lapsed' })]);
+  // Other tests have worlds on this server.
+  expect(report.swept).toContainEqual(expect.objectContaining({ world: restored.world, reason: 'lease_lapsed' }));
   expect(await client.snapshots.open()).toEqual([]);
 });
 
