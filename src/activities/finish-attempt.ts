@@ -14,11 +14,19 @@ export async function finishAttempt(store: Store, request: FinishRequest, now: D
   if (!trial) throw ApplicationFailure.nonRetryable(`trial ${request.trial} is not in the store`, 'TrialMissing');
   const summary = {
     ...summaryOf((await gradedBefore(store, request)) ?? request, trial),
-    ...(await modelsOf(store, request)),
+    ...(await modelsOf(store, request).catch(unlessKeyMissing(request))),
   };
   const settled = summary.ending !== 'infra_error' || !request.another;
   await store.finishAttempt(request.trial, request.attempt, summary, now.toISOString(), { settles: settled });
   return { summary, settled };
+}
+
+/** An attempt that ended because this worker lacks a key still has to say so. */
+function unlessKeyMissing({ grade }: FinishRequest): (error: unknown) => Record<string, never> {
+  return (error) => {
+    if (grade === null && error instanceof Error && 'code' in error && error.code === 'key_missing') return {};
+    throw error;
+  };
 }
 
 /** What models used in an attempt, where any call was recorded. */

@@ -22,7 +22,7 @@ import { estimate } from './estimate.ts';
 import { fork, type ForkRequest } from './fork.ts';
 import { keysOver } from './keys.ts';
 import { pin } from './pin.ts';
-import { purgeByAge, purgeSubject } from './retention/purge.ts';
+import { purgeByAge, purgeSubject, requireAddress } from './retention/purge.ts';
 import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
 import { replay } from './replay.ts';
@@ -186,7 +186,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       const purge = () => purgeByAge(root, retention, { dryRun, now: new Date() });
       return dryRun ? purge() : act('purge', 'store', 'by age', purge);
     },
-    purgeSubject(address, { dryRun = false, histories = false } = {}) {
+    async purgeSubject(address, { dryRun = false, histories = false } = {}) {
+      requireAddress(address);
       const purge = () => purgeSubject(root, address, { dryRun, histories });
       // The log must not keep what is to be forgotten.
       return dryRun ? purge() : act('purge', 'store', 'of one person', purge);
@@ -195,6 +196,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     snapshots: {
       ...snapshots,
       restore: (name, how) => untilClosed(act('snapshot restore', name, null, () => snapshots.restore(name, how))),
+      end: (name) => act('snapshot end', name, null, () => snapshots.end(name)),
       export: (name, out) => act('snapshot export', name, out, () => snapshots.export(name, out)),
       delete: (name) => act('snapshot delete', name, null, () => snapshots.delete(name)),
     },

@@ -6,9 +6,8 @@ export class KeyMissingError extends Error {
 
   constructor(key: string, place: string, known: readonly string[]) {
     const has = known.length === 0 ? 'is not set' : `has only ${known.join(', ')}`;
-    super(
-      `${place} is encrypted with the key "${key}", and TRIALBED_KEYS ${has}; nothing was changed. Add "${key}=..." to TRIALBED_KEYS, behind the current key`,
-    );
+    const mend = known.length === 0 ? `Set TRIALBED_KEYS to "${key}=..."` : `Add "${key}=..." to TRIALBED_KEYS, behind the current key "${known[0]}"`;
+    super(`${place} is encrypted with the key "${key}", and TRIALBED_KEYS ${has}; nothing was changed. ${mend}, and start this worker or command again`);
     this.key = key;
   }
 }

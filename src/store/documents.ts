@@ -5,30 +5,34 @@ import type { FaultSchedule } from '../domain/fault.ts';
 import type { Sql } from './database.ts';
 import type { AgentDocument, CaseDocument, ScheduleDocument } from './store.ts';
 
+/** Whoever plans a batch names its documents before the batch is there: until then they must not go. */
+const NAMED_ANEW = 'on conflict (hash) do update set named_at = excluded.named_at';
+
 /** In order of hash, so that two writers of overlapping sets wait for each other and never in a circle. */
 export async function putDocuments(
   sql: Sql,
   cases: readonly CaseDocument[],
   agents: readonly AgentDocument[],
   schedules: readonly ScheduleDocument[],
+  now: Date,
 ): Promise<void> {
-  const sortedCases = [...cases].sort(byHash);
-  const sortedAgents = [...agents].sort(byHash);
-  const sortedSchedules = [...schedules].sort(byHash);
+  const sortedCases = inOrder(cases);
+  const sortedAgents = inOrder(agents);
+  const sortedSchedules = inOrder(schedules);
   await sql.query(
-    `insert into trialbed.cases (hash, case_id, body)
-     select * from unnest($1::text[], $2::text[], $3::json[]) on conflict (hash) do nothing`,
-    [sortedCases.map((c) => c.hash), sortedCases.map((c) => c.kase.id), sortedCases.map((c) => JSON.stringify(c.kase))],
+    `insert into trialbed.cases (hash, case_id, body, named_at)
+     select d.*, $4::timestamptz from unnest($1::text[], $2::text[], $3::json[]) d ${NAMED_ANEW}`,
+    [sortedCases.map((c) => c.hash), sortedCases.map((c) => c.kase.id), sortedCases.map((c) => JSON.stringify(c.kase)), now],
   );
   await sql.query(
-    `insert into trialbed.agents (hash, name, spec)
-     select * from unnest($1::text[], $2::text[], $3::json[]) on conflict (hash) do nothing`,
-    [sortedAgents.map((a) => a.hash), sortedAgents.map((a) => a.spec.name), sortedAgents.map((a) => JSON.stringify(a.spec))],
+    `insert into trialbed.agents (hash, name, spec, named_at)
+     select d.*, $4::timestamptz from unnest($1::text[], $2::text[], $3::json[]) d ${NAMED_ANEW}`,
+    [sortedAgents.map((a) => a.hash), sortedAgents.map((a) => a.spec.name), sortedAgents.map((a) => JSON.stringify(a.spec)), now],
   );
   await sql.query(
-    `insert into trialbed.schedules (hash, name, body)
-     select * from unnest($1::text[], $2::text[], $3::json[]) on conflict (hash) do nothing`,
-    [sortedSchedules.map((s) => s.hash), sortedSchedules.map((s) => s.schedule.name), sortedSchedules.map((s) => JSON.stringify(s.schedule))],
+    `insert into trialbed.schedules (hash, name, body, named_at)
+     select d.*, $4::timestamptz from unnest($1::text[], $2::text[], $3::json[]) d ${NAMED_ANEW}`,
+    [sortedSchedules.map((s) => s.hash), sortedSchedules.map((s) => s.schedule.name), sortedSchedules.map((s) => JSON.stringify(s.schedule)), now],
   );
 }
 
@@ -63,6 +67,24 @@ export async function putReferenceEffects(sql: Sql, generation: string, caseHash
   ]);
 }
 
-function byHash(a: { readonly hash: string }, b: { readonly hash: string }): number {
-  return a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0;
+/** By table: what else names a document `d` by its hash. */
+const NAMED_BY = {
+  cases: 'select 1 from trialbed.trials t where t.case_hash = d.hash union all select 1 from trialbed.verdicts v where v.case_hash = d.hash',
+  agents: 'select 1 from trialbed.trials t where t.agent_hash = d.hash',
+  schedules: 'select 1 from trialbed.trials t where t.schedule_hash = d.hash',
+} as const;
+
+/** Removes documents that no trial and no verdict names any more, and nobody has named since `cutoff`. Needs a transaction. One that is named right now stays. */
+export async function removeUnnamed(sql: Sql, cutoff: Date): Promise<void> {
+  for (const [table, named] of Object.entries(NAMED_BY))
+    await sql.query(
+      `delete from trialbed.${table} where hash in (select d.hash from trialbed.${table} d where d.named_at < $1 and not exists (${named}) for update of d skip locked)`,
+      [cutoff],
+    );
+  await sql.query('delete from trialbed.reference_effects e where not exists (select 1 from trialbed.cases c where c.hash = e.case_hash)');
+}
+
+/** Each once. */
+function inOrder<T extends { readonly hash: string }>(documents: readonly T[]): readonly T[] {
+  return [...new Map(documents.map((one) => [one.hash, one])).values()].sort((a, b) => (a.hash < b.hash ? -1 : 1));
 }

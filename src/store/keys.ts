@@ -67,7 +67,8 @@ export async function listKeys(sql: Sql): Promise<readonly KeyUse[]> {
     known: known(id),
     values: counts.get(id) ?? {},
     firstUsed: first_used.toISOString(),
-    retiredAt: retired_at?.toISOString() ?? null,
+    // A worker that had it in front of the others may have written since it was retired.
+    retiredAt: counts.has(id) ? null : (retired_at?.toISOString() ?? null),
   }));
   const unused = ring.ids.filter((id) => !rows.some((row) => row.id === id));
   all.push(...unused.map((key) => ({ key, current: false, known: true, values: {}, firstUsed: null, retiredAt: null })));
@@ -102,6 +103,8 @@ export async function rotateKeys(
   const left = uses.filter(({ key }) => key !== current).reduce((sum, { values }) => sum + Object.values(values).reduce((a, b) => a + b, 0), 0);
   const free = uses.flatMap(({ key, values }) => (key !== null && key !== current && Object.keys(values).length === 0 ? [key] : []));
   await database.query('update trialbed.keys set retired_at = $2 where id = any ($1::text[]) and retired_at is null', [free, options.now]);
+  const used = uses.flatMap(({ key, values }) => (key !== null && Object.keys(values).length > 0 ? [key] : []));
+  await database.query('update trialbed.keys set retired_at = null where id = any ($1::text[]) and retired_at is not null', [used]);
   return { changed, left };
 }
 

@@ -93,7 +93,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     rotateKeys: ({ batch = 200, onProgress = () => undefined, signal } = {}) =>
       rotateKeys(database, { batch, now: now(), onProgress, ...(signal && { signal }) }),
 
-    putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules)),
+    putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules, now())),
     caseDocument: (hash) => caseDocument(database, hash),
     agentDocument: (hash) => agentDocument(database, hash),
     scheduleDocument: (hash) => scheduleDocument(database, hash),

@@ -33,11 +33,16 @@ export async function purgeSubject(database: Database, address: string, dryRun: 
       }
     }
   }
-  const late = await database.query<{ id: string; trial: string; detail: string }>(
-    'select id, trial, detail from trialbed.late_requests where strpos(lower(detail), lower($1)) > 0',
+  const late = await database.query<{ id: string; trial: string; over: boolean; detail: string }>(
+    `select l.id, l.trial, t.settled is not null and t.phase = 'done' as over, l.detail from trialbed.late_requests l join trialbed.trials t on t.id = l.trial
+     where strpos(lower(l.detail), lower($1)) > 0`,
     [address],
   );
-  for (const { id, trial, detail } of late.filter((row) => names(row.detail))) {
+  for (const { id, trial, over, detail } of late.filter((row) => names(row.detail))) {
+    if (!over) {
+      running.add(trial);
+      continue;
+    }
     note('late_requests', trial);
     if (!dryRun) await database.query('update trialbed.late_requests set detail = $2 where id = $1 and detail = $3', [id, REMOVED, detail]);
   }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import type { RecordClass } from '../domain/retention.ts';
 import type { Database, Sql } from './database.ts';
+import { removeUnnamed } from './documents.ts';
 import { placeOf } from './sealed-columns.ts';
 
 /** What a class of record has, or had, that is older than it is to be kept. */
@@ -130,5 +131,6 @@ async function purgeBatches(database: Database, cutoff: Date, dryRun: boolean): 
       count += 1;
     });
   }
+  await database.transaction((sql) => removeUnnamed(sql, cutoff));
   return count;
 }

@@ -10,6 +10,8 @@ import { dataConverterFor } from '../../src/worker/data-converter.ts';
 import { createRoot } from '../../src/worker/root.ts';
 import { SEALED_COLUMNS } from '../../src/store/sealed-columns.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { blobs } from './core-trials.ts';
+import { heldModel } from './held-model.ts';
 
 const first = newKey('first');
 const second = newKey('second');
@@ -32,7 +34,11 @@ beforeAll(async () => {
   await sql.connect();
 }, 120_000);
 
+/** Stores whose keys a test changes. */
+const rotated = new AsyncDisposableStack();
+
 afterAll(async () => {
+  await rotated.disposeAsync();
   await sql?.end();
   await testbed?.[Symbol.asyncDispose]();
 });
@@ -164,4 +170,63 @@ test('a rotated key reads the old, and rotation leaves nothing under another one
     ['second', true, false],
     ['first', false, true],
   ]);
+});
+
+/** A trial that waits for its model while `act` runs, by a worker of these keys in a store of its own. */
+async function whileOneWaits(
+  keys: Config['keys'],
+  act: (at: { readonly bed: Testbed; readonly trial: string }) => Promise<void>,
+): Promise<{ readonly bed: Testbed; readonly trial: string; readonly running: ReturnType<Testbed['run']> }> {
+  const bed = rotated.use(await startTestbed(inject('services'), { config: { keys } }));
+  const suites = rotated.use(await blobs(bed, `keys-${keys.length}`));
+  const model = rotated.use(await heldModel('sofia called'));
+  model.hold();
+  const running = bed.run({ ...(await suites.write(model.agent, model.kase)), keep: 'always' });
+  running.catch(() => undefined);
+  await expect.poll(() => model.waiting(), { timeout: 30_000 }).toBe(1);
+  const [batch] = await bed.root.store.batches({});
+  const [{ id: trial } = { id: '' }] = await bed.root.store.trials(batch?.id ?? '');
+  await act({ bed, trial });
+  model.letGo();
+  return { bed, trial, running };
+}
+
+const withKeys = ({ config }: Testbed, keys: Config['keys']) => createRoot({ ...config, keys, logLevel: 'silent' });
+
+test('keys change under a trial that waits, in the order that is written down, and it loses nothing', async () => {
+  // The new key is everywhere, and the worker still encrypts with the old one.
+  const { trial, bed, running } = await whileOneWaits([first, second], async ({ bed, trial }) => {
+    await using front = await withKeys(bed, [second, first]);
+    const { changed, left } = await front.store.rotateKeys();
+    expect(changed).toBeGreaterThan(0);
+    expect(left).toBe(0);
+    // What it will need is there, word for word.
+    for (const over of [front, bed.root])
+      expect(JSON.stringify(await over.store.liveConversation(trial, 1, { who: 'agent', agent: null }))).toContain('Note this: sofia called');
+  });
+  expect((await running).trials).toMatchObject([{ trial, ending: 'completed', pass: 'pass', attempt: 1 }]);
+  await using front = await withKeys(bed, [second, first]);
+  const said = await words({ root: front }, trial);
+  // The worker went on writing under the key that it has in front, and the list says so.
+  expect((await front.store.keys()).find(({ key }) => key === 'first')).toMatchObject({ retiredAt: null, values: { records: 1 } });
+  expect((await front.store.rotateKeys()).left).toBe(0);
+  await using after = await withKeys(bed, [second]);
+  expect(await words({ root: after }, trial)).toEqual(said);
+  expect(said.length).toBeGreaterThan(1);
+  expect((await after.store.conversation(trial, 1)).length).toBeGreaterThan(4);
+  expect((await after.store.snapshot(`${trial}.1`))?.snapshot).toMatchObject({ effects: [expect.objectContaining({ table: 'notes' })] });
+});
+
+test('a worker that lacks the new key says which it is and what to do, and the trial is not scored', async () => {
+  const { trial, bed } = await whileOneWaits([first], async (at) => {
+    await using front = await withKeys(at.bed, [second, first]);
+    expect((await front.store.rotateKeys()).left).toBe(0);
+  });
+  const advice = 'Add "second=..." to TRIALBED_KEYS, behind the current key "first", and start this worker or command again';
+  await using front = await withKeys(bed, [second, first]);
+  await expect.poll(async () => (await front.store.attempts(trial))[0]?.ending, { timeout: 30_000 }).not.toBeNull();
+  const [attempt] = await front.store.attempts(trial);
+  expect(attempt).toMatchObject({ ending: 'infra_error', problem: { message: expect.stringContaining(advice) } });
+  // Another one is refused before it takes a trial.
+  await expect(withKeys(bed, [first])).rejects.toThrow(advice);
 });

@@ -9,6 +9,8 @@ import { KeyRing, newKey } from '../../src/keys/key-ring.ts';
 import { Sealing } from '../../src/keys/sealing.ts';
 import { placeOf, SEALED_COLUMNS, type SealedTable } from '../../src/store/sealed-columns.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { blobs } from './core-trials.ts';
+import { heldModel } from './held-model.ts';
 
 const key = newKey('purge');
 const DAY_MS = 86_400_000;
@@ -133,7 +135,81 @@ test("one person's data goes everywhere, what is of others stays, and it is told
   expect(after.verdicts.map(({ pass }) => pass)).toEqual(view.verdicts.map(({ pass }) => pass));
   expect(await client.purgeSubject(address)).toMatchObject({ values: {}, trials: [] });
   expect(JSON.stringify(await client.audit())).not.toContain(address);
-  await expect(client.purgeSubject('sofia')).rejects.toMatchObject({ code: 'purge' });
+  await expect(client.purgeSubject('Sofia <sofia@example.org>')).rejects.toMatchObject({
+    code: 'purge',
+    message: expect.stringContaining('the address alone'),
+  });
+  // What was mistyped is not in the log either.
+  expect(JSON.stringify(await client.audit())).not.toContain('sofia@');
+});
+
+test('a trial that waits loses nothing by a purge, neither by age nor of a person that it names', async () => {
+  const address = 'mara.held@example.org';
+  await using suites = await blobs(testbed, 'purge');
+  await using model = await heldModel(`${address} called`);
+  const files = await suites.write(model.agent, model.kase);
+  const [over] = (await testbed.run({ ...files, keep: 'always' })).trials;
+  model.hold();
+  const running = testbed.run({ ...files, keep: 'always' });
+  await expect.poll(() => model.waiting(), { timeout: 30_000 }).toBe(1);
+  const [batch] = await testbed.root.store.batches({});
+  const [{ id: held } = { id: '' }] = await testbed.root.store.trials(batch?.id ?? '');
+  // Both are old enough, and one of them runs.
+  await sql.query(`update trialbed.attempts set started_at = now() - interval '60 days', ended_at = ended_at - interval '50 days' where trial = any ($1)`, [
+    [over?.trial, held],
+  ]);
+  const before = await opened(held);
+  expect(before).toContain(address);
+  await client.purge({ settingsFile: await settings('retention: { snapshots: 1d, raw_mail: 1d, conversation: 1d }\n') });
+  expect(await client.show(over?.trial ?? '')).toMatchObject({ messages: [], record: { removed: ['conversation'] } });
+  expect(await opened(held)).toBe(before);
+  expect(await client.purgeSubject(address)).toMatchObject({ running: [held], trials: [over?.trial] });
+  expect(await opened(over?.trial ?? '')).not.toContain(address);
+  expect(await opened(held)).toBe(before);
+  model.letGo();
+  expect((await running).trials).toMatchObject([{ trial: held, ending: 'completed', pass: 'pass', attempt: 1 }]);
+  const { record, messages } = await client.show(held);
+  expect(record?.removed).toBeUndefined();
+  expect(messages.map(({ text }) => text)).toEqual([`Note this: ${address} called`, `I noted: ${address} called`]);
+  // Now that it has ended, it is its turn.
+  expect(await client.purgeSubject(address)).toMatchObject({ running: [], trials: [held] });
+  expect(await opened(held)).not.toContain(address);
+});
+
+test('a case goes with the last batch that names it, and stays while somebody plans another one', async () => {
+  const run = async (seed: string) => (await testbed.run({ suite: 'support-desk', agents: ['reference'], cases: ['price-question'], seed })).summary.batch;
+  const kept = async (table: string) =>
+    (
+      await sql.query(`select count(*)::int as n from trialbed.${table} where ${table === 'cases' ? 'case_id' : 'name'} = $1`, [
+        table === 'cases' ? 'price-question' : 'reference',
+      ])
+    ).rows[0].n;
+  const settingsFile = await settings('retention:\n  verdicts: 20d\n');
+  const age = (batch: string) => sql.query(`update trialbed.batches set finished_at = now() - interval '30 days' where id = $1`, [batch]);
+  const forget = () => sql.query(`update trialbed.cases set named_at = now() - interval '30 days' where case_id = 'price-question'`);
+  const [one, two] = [await run('one'), await run('two')];
+  await age(one);
+  await forget();
+  await client.purge({ settingsFile });
+  expect(await kept('cases')).toBe(1);
+  await age(two);
+  // It has just been named, by somebody whose batch is not there yet.
+  await testbed.root.store.putDocuments({ cases: [await caseOf(two)], agents: [] });
+  await client.purge({ settingsFile });
+  await expect(client.results(two)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await kept('cases')).toBe(1);
+  await forget();
+  await client.purge({ settingsFile });
+  expect(await kept('cases')).toBe(0);
+  // Others name the agent.
+  expect(await kept('agents')).toBeGreaterThan(0);
+
+  async function caseOf(batch: string) {
+    const [trial] = await testbed.root.store.trials(batch);
+    const found = await testbed.root.store.caseDocument(trial?.caseHash ?? '');
+    if (!found) throw new Error('the case is not there');
+    return found;
+  }
 });
 
 test('a wrong settings file is told with line and nearest name, and nothing is removed', async () => {

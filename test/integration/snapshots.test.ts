@@ -1,12 +1,14 @@
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { JsonObject } from '../../src/domain/json.ts';
-import type { Trialbed } from '../../src/client/api.ts';
+import type { RestoredSnapshot, Trialbed } from '../../src/client/api.ts';
 import { trialbedOver } from '../../src/client/index.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
+import { commandPlace } from './cli-process.ts';
 
 let testbed: Testbed;
 let client: Trialbed;
@@ -48,7 +50,15 @@ test('snapshots are found by trial, by attempt and by a prefix; a wrong name get
   expect(view).toMatchObject({ agent: 'reference', ending: 'completed', environment: { name: 'support-desk' }, rawMails: 1, restoredUntil: null });
   expect(view.world.effects.length).toBeGreaterThan(0);
   await expect(snapshots.show(`${right.slice(0, -1)}x.1`)).rejects.toThrow(`did you mean ${right}`);
-  await expect(snapshots.show(`${right}.7`)).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('has no snapshot') });
+  await expect(snapshots.show(`${right}.7`)).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining(`has no snapshot ${right}.7; it has ${right}.1`),
+  });
+  await expect(snapshots.show('./nowhere.json')).rejects.toMatchObject({
+    code: 'not_found',
+    message: expect.stringContaining('no file or folder ./nowhere.json'),
+  });
+  await expect(snapshots.list({ batch: 'nothing' })).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('no batch nothing') });
 });
 
 test('a restored world can be read and not written, is the same when asked again, and ends', async () => {
@@ -88,6 +98,32 @@ test('a restored world can be read and not written, is the same when asked again
   await expect(reading(restored.sqlUrl, (sql) => sql.query('select 1'))).rejects.toThrow();
   await expect(readFile(restored.inbox[0] ?? '')).rejects.toThrow();
   expect(await client.snapshots.end(right)).toBe(false);
+});
+
+test('the command holds a restored world until Ctrl-C, and then it is gone', { timeout: 90_000 }, async () => {
+  await using place = await commandPlace(inject('services'), { TRIALBED_DATABASE_URL: testbed.config.store.url });
+  const running = place.start('snapshot', 'restore', right, '--for', '10m', '--json');
+  let printed = '';
+  running.process.stdout?.on('data', (text: string) => {
+    printed += text;
+  });
+  await running.lines(1);
+  const restored: RestoredSnapshot = JSON.parse(printed);
+  expect(await reading(restored.sqlUrl, async (sql) => (await sql.query('select count(*)::int as n from refunds')).rows[0].n)).toBeGreaterThan(0);
+  const database = new URL(restored.sqlUrl).pathname.slice(1);
+  const exists = () =>
+    reading(inject('services').postgresUrl, async (sql) => (await sql.query('select 1 from pg_database where datname = $1', [database])).rowCount);
+  expect(await exists()).toBe(1);
+  running.process.kill('SIGINT');
+  expect(await running.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('the restored world has ended') });
+  expect(await exists()).toBe(0);
+  await expect(reading(restored.sqlUrl, (sql) => sql.query('select 1'))).rejects.toThrow();
+  expect(existsSync(restored.folder)).toBe(false);
+  const log = (await client.audit()).slice(0, 2).map(({ action, target, outcome, via }) => [action, target, outcome, via]);
+  expect(log).toEqual([
+    ['snapshot end', `${right}.1`, 'done', 'cli'],
+    ['snapshot restore', right, 'done', 'cli'],
+  ]);
 });
 
 test('a restored world whose time is over is refused to its reader and swept', async () => {

@@ -44,7 +44,7 @@ export const addKeys: AddCommand = (program, { host, action }) => {
         }
         const rows = uses.map(({ key, current, known, values, retiredAt }) => [
           key === null ? '(in clear)' : plainText(key),
-          current ? 'current' : key === null ? '' : retiredAt !== null ? `retired ${retiredAt.slice(0, 10)}` : known ? 'reads' : 'missing here',
+          current ? 'current' : key === null ? '' : retiredAt !== null ? `not needed since ${retiredAt.slice(0, 10)}` : known ? 'reads' : 'missing here',
           String(Object.values(values).reduce((sum, count) => sum + count, 0)),
           Object.entries(values)
             .map(([table, count]) => `${table} ${count}`)
@@ -62,7 +62,8 @@ export const addKeys: AddCommand = (program, { host, action }) => {
     .summary('encrypt what is kept with the current key')
     .description(
       'Encrypt everything in the store with the current key, the first of TRIALBED_KEYS, that is in clear or under another one. It works in small transactions beside whatever runs, and may be broken ' +
-        'off and repeated. Histories in Temporal stay under the key they were written with: keep it behind the current one until they have expired.',
+        'off and repeated. Add a new key everywhere behind the current one and restart workers first, then make it current everywhere: a worker that lacks it cannot read what it encrypts. ' +
+        'Histories in Temporal stay under the key they were written with: keep it behind the current one until they have expired.',
     )
     .option('--batch <n>', 'rows in one transaction (default: 200)', positiveInteger)
     .action(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { PurgedRecords, SubjectReport } from '../../client/api.ts';
 import { plainText } from '../../report/plain-text.ts';
@@ -18,13 +19,13 @@ export const addPurge: AddCommand = (program, { host, action }) => {
     .command('purge')
     .summary('remove what has been kept for long enough, or what there is of one person')
     .description(
-      'Remove what is older than the project keeps it, class by class: snapshots, raw_mail, conversation, ledger, verdicts. The times stand in trialbed.yaml; without it nothing is removed. ' +
+      'Remove what is older than the project keeps it, class by class: snapshots, raw_mail, conversation, ledger, verdicts. The times stand in trialbed.yaml (retention: { snapshots: 14d }); without it nothing is removed. ' +
         'With --subject, remove what there is of the person with that mail address, however old. Nothing of a trial that may still run is touched.',
     )
     .option('--dry-run', 'only tell what would be removed')
     .option('--subject <address>', 'remove what names this mail address, and what stands beside it')
     .option('--histories', 'with --subject: delete the histories of those trials in Temporal as well')
-    .option('--settings <file>', 'file with the times', 'trialbed.yaml')
+    .option('--settings <file>', 'file that says for how long what is kept', 'trialbed.yaml')
     .action(
       action(async (flags: PurgeFlags) => {
         const dryRun = flags.dryRun === true;
@@ -37,10 +38,15 @@ export const addPurge: AddCommand = (program, { host, action }) => {
           else for (const line of subjectLines(report, dryRun)) print(host, line);
           return EXIT.ok;
         }
-        const purged = await withClient(host, flags, (client) => client.purge({ dryRun, settingsFile: resolve(host.cwd, flags.settings) }));
+        const settingsFile = resolve(host.cwd, flags.settings);
+        const there = existsSync(settingsFile);
+        if (!there && command.getOptionValueSource('settings') === 'cli')
+          throw new UsageError(`there is no file ${flags.settings}; nothing was removed. --settings names the file that says for how long what is kept`);
+        const purged = await withClient(host, flags, (client) => client.purge({ dryRun, settingsFile }));
         if (flags.json) for (const one of purged) printJson(host, { type: 'purge', dryRun, ...one });
         else for (const line of purgedLines(purged, dryRun)) print(host, line);
-        if (!flags.json && purged.every(({ days }) => days === null)) note(host, `everything is kept for ever: ${flags.settings} sets no retention`);
+        if (!flags.json && purged.every(({ days }) => days === null))
+          note(host, `everything is kept for ever: ${there ? `${flags.settings} sets no retention` : `there is no ${flags.settings} in this folder`}`);
         return EXIT.ok;
       }),
     );

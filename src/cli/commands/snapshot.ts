@@ -4,7 +4,8 @@ import { plainText } from '../../report/plain-text.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { hintsFor } from '../hint.ts';
-import { columnsOf, type CommonFlags, type Host, note, paintFor, print, printJson, settingsOf } from '../host.ts';
+import { columnsOf, type CommonFlags, note, paintFor, print, printJson, settingsOf } from '../host.ts';
+import { Interruption } from '../interruption.ts';
 import { duration } from '../options.ts';
 import { comparisonLines, expectedLines, restoredLines, snapshotLines, snapshotTable } from '../snapshot-lines.ts';
 
@@ -149,7 +150,7 @@ const addRestore: AddCommand = (snapshot, { host, action }) => {
     .summary('make a world again, to read in it')
     .description(
       'Make the world of a snapshot again in a database of its own, closed to every write, and print how to read it: a psql line of a role that can only read, the inbox as .eml files, ' +
-        'tickets as JSON. It ends with this command, at Ctrl-C, or by itself when its time is over. Repeated, it is the same world, for as long anew.',
+        'tickets as JSON. It ends with this command, at Ctrl-C (exit code 0) or when its time is over. Repeated, it is the same world, for as long anew.',
     )
     .argument('<snapshot>', NAMES)
     .option('--for <duration>', 'how long it stands, such as 90s, 30m, 2h; at most 24h (default: 30m)', duration)
@@ -158,17 +159,19 @@ const addRestore: AddCommand = (snapshot, { host, action }) => {
     .option('--out <dir>', 'folder for inbox and tickets (default: in the home folder, removed with the world)')
     .action(
       action(async (name: string, flags: RestoreFlags) => {
+        const held = flags.detach !== true;
+        // Heard from the beginning, so that no world is left behind that nobody was told of.
+        using interruption = held ? new Interruption(host, flags, 'the restored world ends') : null;
         await using client = await host.connect(settingsOf(host, flags));
         const restored = await client.snapshots.restore(name, {
           ...(flags.for !== undefined && { forMs: flags.for }),
           ...(flags.suite !== undefined && { suite: flags.suite }),
           ...(flags.out !== undefined && { out: resolve(host.cwd, flags.out) }),
         });
-        const held = flags.detach !== true;
         if (flags.json) printJson(host, { type: 'snapshot_restored', ...restored });
         else for (const line of restoredLines(restored, hintsFor(host, flags), held)) print(host, line);
-        if (!held) return EXIT.ok;
-        await interruptedOr(host, Date.parse(restored.until) - Date.now());
+        if (interruption === null) return EXIT.ok;
+        await raisedOr(interruption, Date.parse(restored.until) - Date.now());
         const ended = await client.snapshots.end(restored.snapshot);
         if (ended) note(host, 'the restored world has ended');
         return EXIT.ok;
@@ -181,9 +184,9 @@ const addRestore: AddCommand = (snapshot, { host, action }) => {
   ]);
 };
 
-/** Until Ctrl-C, or for so many milliseconds. */
-async function interruptedOr(host: Host, ms: number): Promise<void> {
+/** Until Ctrl-C or SIGTERM, or for so many milliseconds. */
+async function raisedOr({ raised }: Interruption, ms: number): Promise<void> {
   const over = new AbortController();
-  using _ = host.onSignal(() => over.abort());
-  await sleep(Math.max(0, ms), undefined, { signal: over.signal }).catch(() => undefined);
+  await Promise.race([raised, sleep(Math.max(0, ms), undefined, { signal: over.signal }).catch(() => undefined)]);
+  over.abort();
 }

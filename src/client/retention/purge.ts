@@ -48,17 +48,17 @@ export async function purgeByAge(
   return purged;
 }
 
-/**
- * Removes what the store has of the person with this mail address, and tells what Temporal has. `histories`: the histories of the trials that are concerned are deleted there too.
- *
- * @throws {PurgeError} for what is no address
- */
+/** Before the audit log hears of it, which must not keep what was mistyped either. @throws {PurgeError} for what is no address */
+export function requireAddress(address: string): void {
+  if (!ADDRESS.test(address)) throw new PurgeError(`"${address}" is no mail address; expected the address alone, such as sofia@example.org`);
+}
+
+/** Removes what the store has of the person with this mail address, and tells what Temporal has. `histories`: the histories of the trials that are concerned are deleted there too. */
 export async function purgeSubject(
   { store, temporal }: Pick<Root, 'store' | 'temporal'>,
   address: string,
   options: { readonly dryRun: boolean; readonly histories: boolean },
 ): Promise<SubjectReport> {
-  if (!ADDRESS.test(address)) throw new PurgeError(`"${address}" is no mail address; expected one such as sofia@example.org`);
   const purged = await store.purgeSubject(address, options);
   const { namespace } = temporal.options;
   const service = temporal.workflowService;

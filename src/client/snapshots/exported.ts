@@ -73,8 +73,10 @@ export async function writeExported(exported: ExportedSnapshot, out: string): Pr
 /** @throws {SnapshotError} that says what the file was expected to be */
 export async function readExported(path: string): Promise<ExportedSnapshot> {
   const file = (await stat(path)).isDirectory() ? join(path, FILE) : path;
-  const text = await readFile(file, 'utf8').catch(() => null);
-  if (text === null) throw new SnapshotError(`${path} holds no ${FILE}; expected a folder or a file that \`trialbed snapshot export\` has written`);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new SnapshotError(`${path} holds no ${FILE}; expected a folder or a file that \`trialbed snapshot export\` has written`);
+    throw new SnapshotError(`${file} cannot be read: ${error.message}`, { cause: error });
+  });
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -27,14 +27,17 @@ export async function findSnapshot(root: Pick<Root, 'store'>, name: string): Pro
 export async function findRow({ store }: Pick<Root, 'store'>, name: string): Promise<SnapshotRow> {
   const row = await rowNamed(store, name);
   if (row !== null) return row;
+  if (/[/\\]|\.json$/.test(name))
+    throw new NotFoundError(`there is no file or folder ${name}, nor a snapshot of that name; \`trialbed snapshot list\` lists those of the store`);
   const all = await store.snapshots();
   const nearest = nearestName(
     name,
     all.flatMap(({ id, trial }) => [id, trial]),
   );
   const trial = await store.trial(name.replace(/\.\d+$/, ''));
-  const why =
-    trial === null ? `there is no snapshot ${name}` : `trial ${trial.id} has no snapshot${trial.phase === 'done' ? '; worlds are kept with `--keep`' : ' yet'}`;
+  const others = trial === null ? [] : all.filter((one) => one.trial === trial.id).map(({ id }) => id);
+  const none = others.length > 0 ? ` ${name}; it has ${others.join(', ')}` : trial?.phase === 'done' ? '; worlds are kept with `--keep`' : ' yet';
+  const why = trial === null ? `there is no snapshot ${name}` : `trial ${trial.id} has no snapshot${none}`;
   throw new NotFoundError(`${why}${nearest === null || trial !== null ? '' : `; did you mean ${nearest}?`}; \`trialbed snapshot list\` lists them`);
 }
 

@@ -1,5 +1,6 @@
 import type { SnapshotRow } from '../../store/snapshots.ts';
 import type { Root } from '../../worker/root.ts';
+import { NotFoundError } from '../api.ts';
 import { compareSnapshots, compareWithExpected, type ExpectedComparison, type SnapshotComparison } from './compare.ts';
 import { SnapshotError } from './errors.ts';
 import { writeExported } from './exported.ts';
@@ -19,7 +20,7 @@ export interface SnapshotView extends SnapshotRow {
 
 /** What is kept of worlds. Everywhere a snapshot is named by its id, its trial, an attempt as `TRIAL.2`, the beginning of these, or an exported file or folder. */
 export interface Snapshots {
-  /** The newest first, at most 1,000. */
+  /** The newest first, at most 1,000. @throws {NotFoundError} for a batch that is not there */
   list(filter?: { readonly batch?: string }): Promise<readonly SnapshotRow[]>;
   /** @throws {NotFoundError} */
   show(snapshot: string): Promise<SnapshotView>;
@@ -40,7 +41,11 @@ export interface Snapshots {
 export function snapshotsOver(root: Root): Snapshots {
   const { store } = root;
   return {
-    list: (filter = {}) => store.snapshots(filter),
+    async list(filter = {}) {
+      if (filter.batch !== undefined && (await store.batch(filter.batch)) === null)
+        throw new NotFoundError(`there is no batch ${filter.batch}; \`trialbed ps\` lists them`);
+      return store.snapshots(filter);
+    },
     async show(name) {
       const found = await findSnapshot(root, name);
       const { name: environment, version } = found.environment;
