@@ -1,4 +1,5 @@
 import type { Decision, DecisionReceipt } from './approvals.ts';
+import type { ConsolePages } from '../gateway/app.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
@@ -351,6 +352,14 @@ export interface ConsoleOptions {
   readonly url?: string;
   /** Base address of Temporal's own web interface. Default: that of the server that was started for this home, else none. */
   readonly temporalUi?: string;
+  /** Serves the pages below `/console` on a server of somebody else, in place of one of its own; `listen` is then where that one listens. Whether a console runs already is not asked. */
+  readonly on?: (pages: ConsolePages) => Promise<ServedPages>;
+}
+
+/** A server that serves pages until it is disposed. */
+export interface ServedPages extends AsyncDisposable {
+  /** Base URL at which it listens, without a slash at the end. */
+  readonly url: string;
 }
 
 /** A console that answers. */

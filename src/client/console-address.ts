@@ -1,10 +1,5 @@
 import { ConsoleAddressError } from './console-errors.ts';
 
-/** Whether this machine alone can reach it. */
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || address.startsWith('127.');
-}
-
 /** An address by which browsers reach the console; null: none was given. @throws {ConsoleAddressError} */
 export function publicUrl(text: string | undefined): URL | null {
   if (text === undefined) return null;

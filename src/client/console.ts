@@ -1,23 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { z } from 'zod';
 import type { Actor } from '../store/audit.ts';
 import type { ConsoleRole } from '../store/console-keys.ts';
 import { Access } from '../gateway/console/access.ts';
 import { consoleApp } from '../gateway/console/app.tsx';
 import type { ConsoleActs, ConsoleBackend } from '../gateway/console/backend.ts';
+import type { ConsolePages } from '../gateway/app.ts';
+import { isLoopback } from '../domain/loopback.ts';
 import { ownerOf } from '../domain/trial.ts';
 import { listen } from '../environments/listen.ts';
 import type { BatchRow } from '../store/store.ts';
 import type { Root } from '../worker/root.ts';
 import type { ConsoleOptions, ServedConsole, Trialbed } from './api.ts';
-import { isLoopback, publicUrl } from './console-address.ts';
+import { publicUrl } from './console-address.ts';
 import { ConsoleAddressError } from './console-errors.ts';
+import { forget, remember, runningConsole } from './console-place.ts';
 
 /** How long a page waits for a look at something that may not answer. */
 const LOOK_MS = 3_000;
-const HEALTH_MS = 2_000;
 
 /** What a console is made over. */
 export interface ConsoleParts {
@@ -31,12 +30,12 @@ export interface ConsoleParts {
   readonly holder: string;
 }
 
-/** The console of this home where one is served on this machine, else a new one in this process. @throws {ConsoleAddressError} */
+/** The console of this home where one is served on this machine, else a new one: of this process, or on the server that is given. @throws {ConsoleAddressError} */
 export async function openConsole(parts: ConsoleParts, options: ConsoleOptions): Promise<ServedConsole> {
   const { root, holder } = parts;
   const access = new Access(root.store);
   const link = (url: string) => async (roles: readonly ConsoleRole[]) => `${url}/console/sign-in?link=${encodeURIComponent(await access.link(holder, roles))}`;
-  const running = await runningConsole(root.config.home);
+  const running = options.on === undefined ? await runningConsole(root.config.home) : null;
   if (running !== null) return { url: `${running}/console/`, ours: false, link: link(running), [Symbol.asyncDispose]: async () => {} };
   const served = await serve(parts, options);
   return { url: `${served.url}/console/`, ours: true, link: link(served.url), [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
@@ -52,8 +51,10 @@ async function serve(parts: ConsoleParts, options: ConsoleOptions): Promise<Asyn
       `the console is to listen on ${address}, which others can reach, and it has no TLS of its own; put a proxy with HTTPS before it and give its address as --url https://...`,
     );
   const instance = randomBytes(12).toString('base64url');
-  const app: { fetch: Parameters<typeof listen>[0]['fetch'] } = { fetch: () => new Response(null, { status: 503 }) };
-  const server = await listen({ fetch: (...args) => app.fetch(...args) }, { listen: address, port: options.port });
+  // Made when the address is known, which nobody has before.
+  const app: ConsolePages = { fetch: () => new Response(null, { status: 503 }) };
+  const pages: ConsolePages = { fetch: (request, bindings) => app.fetch(request, bindings) };
+  const server = await (options.on?.(pages) ?? listen(pages, { listen: address, port: options.port }));
   const { port } = new URL(server.url);
   const hosts = given === null ? ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`) : [given.host];
   app.fetch = consoleApp({
@@ -68,7 +69,7 @@ async function serve(parts: ConsoleParts, options: ConsoleOptions): Promise<Asyn
   return {
     url,
     async [Symbol.asyncDispose]() {
-      await rm(fileOf(home), { force: true });
+      await forget(home, instance);
       await server[Symbol.asyncDispose]();
     },
   };
@@ -121,30 +122,4 @@ async function soon<T>(look: () => Promise<T>): Promise<T | null> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** `url`: by which it is asked whether it is there. `told`: by which people reach it. */
-const remembered = z.object({ url: z.url(), told: z.url(), instance: z.string() });
-
-/** Address, as people are told it, of a console that this home has; null: none answers. */
-async function runningConsole(home: string): Promise<string | null> {
-  try {
-    const { url, told, instance } = remembered.parse(JSON.parse(await readFile(fileOf(home), 'utf8')));
-    const answer = await fetch(`${url}/console/health`, { signal: AbortSignal.timeout(HEALTH_MS) });
-    const body: unknown = await answer.json();
-    return typeof body === 'object' && body !== null && 'console' in body && body.console === instance ? told : null;
-  } catch {
-    return null;
-  }
-}
-
-async function remember(home: string, value: z.output<typeof remembered>): Promise<void> {
-  const file = fileOf(home);
-  await mkdir(home, { recursive: true });
-  await writeFile(`${file}.partial`, `${JSON.stringify(value)}\n`, { mode: 0o600 });
-  await rename(`${file}.partial`, file);
-}
-
-function fileOf(home: string): string {
-  return join(home, 'console.json');
 }

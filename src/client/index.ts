@@ -41,6 +41,7 @@ import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
 import { validate } from './validate.ts';
 import { why } from './why/why.ts';
+import { type WorkOptions, workWith } from './work.ts';
 
 /**
  * Connects to the services, starting those that are missing; they stop with the last process that uses them unless `trialbed up` keeps them.
@@ -63,6 +64,11 @@ export async function connect(settings: Settings = {}): Promise<Trialbed> {
     await lease.release();
     throw error;
   }
+}
+
+/** Runs a worker in this process, which takes trials of every batch that is not finished and whose content it has: `trialbed worker`. @throws what broke it. */
+export function work(options: WorkOptions): Promise<void> {
+  return workWith(trialbedOver, options);
 }
 
 export interface ClientOptions {
@@ -366,7 +372,7 @@ export type { BatchWhy, TrialWhy, WhyCause, WhyEvidence } from '../domain/why.ts
 export type { Settings } from './settings.ts';
 export { type BatchReport, type ReportOptions, writeBatchReport } from './report.ts';
 export { doctor, down, type KeptServices, up } from './services.ts';
-export { work, type WorkOptions } from './work.ts';
+export type { WorkOptions } from './work.ts';
 export { initProject } from '../init/init.ts';
 export { schemas } from '../suite/json-schema.ts';
 export { importTauBench } from '../suite/import-tau-bench.ts';

@@ -5,6 +5,7 @@ import type { GivenContent } from '../worker/content.ts';
 import { runSharedWorker } from '../worker/shared-worker.ts';
 import { readSuite } from './read-suite.ts';
 import { type Settings, sourcesOf } from './settings.ts';
+import { type ClientOver, serveWorkerConsole } from './worker-console.ts';
 
 /** How a worker in this process runs. */
 export interface WorkOptions extends Settings {
@@ -29,21 +30,23 @@ export interface WorkerReady {
   readonly queues: readonly string[];
 }
 
-/** Runs a worker in this process, which takes trials of every batch that is not finished and whose content it has: `trialbed worker`. @throws what broke it. */
-export async function work(options: WorkOptions): Promise<void> {
+/** Runs a worker in this process until it is told to stop. `over`: makes the client of its console, where it serves one. @throws what broke it. */
+export async function workWith(over: ClientOver, options: WorkOptions): Promise<void> {
   const { env, place } = sourcesOf(options);
   const lease = await acquireServices(readSettings(env, place), options.log ? { progress: options.log } : {});
   try {
     const config = readConfig({ ...env, ...(options.deployment !== undefined && { TRIALBED_DEPLOYMENT: options.deployment }) }, lease.endpoints, place);
     if (options.current && config.deployment === null)
       throw new ConfigError(['TRIALBED_DEPLOYMENT: expected the name of the deployment whose current version this is to be']);
-    const { taskQueue, temporal } = config;
+    const { taskQueue, temporal, console } = config;
+    const say = options.log ?? (() => undefined);
     await runSharedWorker(config, {
       signal: options.signal,
       ready: (worker) => options.onReady?.({ taskQueue, temporal: temporal.address, ...worker }),
       given: await contentsOf(options.suites ?? []),
       current: options.current ?? false,
-      ...(options.log && { say: options.log }),
+      say,
+      ...(console && { beside: (parts) => serveWorkerConsole(parts, { over, url: console.url, temporalUi: lease.temporalUi, say }) }),
     });
   } finally {
     await lease.release();

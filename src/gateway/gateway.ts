@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import { isLoopback } from '../domain/loopback.ts';
 import { batchOf } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
-import { listen } from '../environments/listen.ts';
+import { type Listening, listen } from '../environments/listen.ts';
 import { AWAY } from './answer.ts';
+import type { ConsolePages } from './app.ts';
 import { gatewayApp } from './http.ts';
 import { modelUrls } from './models/routes.ts';
 import { type SessionOptions, TrialSession } from './session.ts';
@@ -14,6 +16,11 @@ export interface Gateway {
   readonly url: string;
   /** From now on whoever asks for its health hears that the worker takes no more work. Calls are served as before. */
   drain(): void;
+  /**
+   * Serves the operators' console below `/console` until it is disposed; before and after, there is nothing under that path. No token of a trial opens it, and what it is opened by opens no
+   * door. Its URL is the address that the gateway listens on, whatever agents are told.
+   */
+  mount(pages: ConsolePages): Listening;
   /**
    * Opens the door to one attempt's agent, until the session is closed. With `resume` by the token that it got from an earlier worker, where there was one.
    * @throws what the store threw
@@ -66,6 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
     await store.addLateRequest(trial, attempt, lateDetail(request));
   };
   let draining = false;
+  let mounted: ConsolePages | null = null;
   // Made when the address is known, which nobody has before.
   let tokens = new Tokens(store, null);
   const app = gatewayApp(
@@ -74,6 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
       late,
       local: isLoopback(options.listen) && !options.publicUrl && !options.advertise,
       draining: () => draining,
+      console: () => mounted,
       ...(options.answered && { answered: options.answered }),
     },
     log,
@@ -85,6 +94,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
     url: options.publicUrl ?? server.url,
     drain: () => {
       draining = true;
+    },
+    mount(pages) {
+      mounted = pages;
+      const host = options.listen.includes(':') ? `[${options.listen}]` : options.listen;
+      return {
+        url: `http://${host}:${new URL(server.url).port}`,
+        async [Symbol.asyncDispose]() {
+          if (mounted === pages) mounted = null;
+        },
+      };
     },
     async open(place, session) {
       const opened = new TrialSession(place, {
@@ -134,10 +153,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway & A
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
-}
-
-function isLoopback(address: string): boolean {
-  return address === 'localhost' || address === '::1' || address.startsWith('127.');
 }
 
 function lateDetail(request: string): string {

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { batchOf } from '../domain/trial.ts';
 import { AWAY, type CallAnswer, refusal, retryAfter, statusOf } from './answer.ts';
 import { CALL_ID_FORM, isCallId } from './call-request.ts';
-import type { App } from './app.ts';
+import type { App, ConsolePages } from './app.ts';
 import { mcpEndpoint } from './mcp.ts';
 import { MAX_MODEL_BODY_BYTES, providerOf, serveModels } from './models/routes.ts';
 import { serveTraces } from './models/traces.ts';
@@ -29,10 +29,12 @@ export interface GatewayAppOptions {
   readonly answered?: (door: string, status: number) => void;
   /** The worker takes no more work. */
   readonly draining: () => boolean;
+  /** The operators' console, where it is served here: it lets people in by keys of its own. */
+  readonly console: () => ConsolePages | null;
 }
 
-/** The gateway's routes. Every request but that for its health needs the token of a session. */
-export function gatewayApp({ tokens, late, local, draining, answered }: GatewayAppOptions, log: Logger): Hono<App> {
+/** The gateway's routes. Every request but that for its health, and those for the console, needs the token of a session. */
+export function gatewayApp({ tokens, late, local, draining, console: pagesNow, answered }: GatewayAppOptions, log: Logger): Hono<App> {
   const app = new Hono<App>();
 
   app.use(async (c, next) => {
@@ -47,6 +49,10 @@ export function gatewayApp({ tokens, late, local, draining, answered }: GatewayA
   app.notFound((c) => noCall(c, refusal('not_found', 'There is nothing under this path; /openapi.json describes what there is.')));
   // For whoever watches the worker: takes work, or takes none any more and is about to end.
   app.get('/health', (c) => (draining() ? c.json({ state: 'draining' }, 503) : c.json({ state: 'ready' })));
+  app.use('/console/*', (c, next) => {
+    const pages = pagesNow();
+    return pages === null ? next() : Promise.resolve(pages.fetch(c.req.raw, c.env));
+  });
   app.use(
     methodNotAllowed({
       app,
@@ -124,7 +130,7 @@ function doorOf(path: string): string {
   return DOORS.find((door) => path === `/${door}` || path.startsWith(`/${door}/`)) ?? 'other';
 }
 
-const DOORS = ['tools', 'mcp', 'v1/traces', 'openapi.json'];
+const DOORS = ['tools', 'mcp', 'v1/traces', 'openapi.json', 'console'];
 
 /** A request that is no call: it counts against a bound of its own. */
 function noCall(c: Context<App>, told: CallAnswer, headers: { readonly [name: string]: string } = {}): Response {

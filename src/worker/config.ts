@@ -7,6 +7,7 @@ import { parseKeys } from './keys.ts';
 import { budgets, type NamedUrl, POSTGRES_URL, worldServers } from './world-servers.ts';
 import { traceVariables, type TracesConfig, tracesConfig } from './traces/config.ts';
 import { type ConfirmAbove, parseConfirmAbove } from '../domain/confirmation.ts';
+import { isLoopback } from '../domain/loopback.ts';
 
 /** Which Postgres host holds worlds. */
 export interface WorldHostConfig {
@@ -90,6 +91,8 @@ export interface Config {
     /** Base URL as agents are told it; null: the address that it listens on. */
     readonly url: string | null;
   };
+  /** The operators' console below the gateway's address, of `trialbed worker` alone; null: none. Default null. `url`: as browsers have it, by HTTPS; null: for this machine alone. */
+  readonly console: { readonly url: string | null } | null;
   /** Where a worker serves its metrics for Prometheus, `host:port`; null: nowhere. */
   readonly metrics: string | null;
   /** Where a worker sends traces of its trials; null: nowhere. */
@@ -154,6 +157,7 @@ export function readConfig(env: Environment, endpoints: Endpoints, place: Place 
     advertise: vars.TRIALBED_ADVERTISE ?? null,
     ports: { inbox: vars.TRIALBED_INBOX_PORT, tickets: vars.TRIALBED_TICKETS_PORT },
     gateway: { port: vars.TRIALBED_GATEWAY_PORT, url: vars.TRIALBED_GATEWAY_URL ?? null },
+    console: consoleOf(vars),
     metrics: vars.TRIALBED_METRICS ?? null,
     traces: tracesOf(vars),
     worker: {
@@ -248,6 +252,10 @@ const variables = z.object({
     .url({ protocol: /^https?$/, error: 'a URL such as https://gateway.example:8443' })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
+  TRIALBED_CONSOLE: z
+    .string()
+    .regex(/^([01]|https:\/\/[^/?#@\s]+\/?)$/, '1, or an address as browsers have it, such as https://trialbed.example.com')
+    .default('0'),
   TRIALBED_METRICS: z
     .string()
     .regex(/^(\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\]):\d{1,5}$/i, 'an address and port such as 127.0.0.1:9464')
@@ -306,6 +314,16 @@ function withBudgets(hosts: readonly WorldHostConfig[], by: ReadonlyMap<string, 
     const connections = by.get(host.name);
     return connections === undefined ? host : { ...host, connections };
   });
+}
+
+/** @throws {ConfigError} where others could reach a console without TLS */
+function consoleOf({ TRIALBED_CONSOLE: wanted, TRIALBED_LISTEN: listens }: z.infer<typeof variables>): Config['console'] {
+  if (wanted === '0') return null;
+  if (wanted !== '1') return { url: new URL(wanted).origin };
+  if (isLoopback(listens)) return { url: null };
+  throw new ConfigError([
+    `TRIALBED_CONSOLE: expected an address such as https://trialbed.example.com, of a proxy with HTTPS, since TRIALBED_LISTEN=${listens} lets others reach the gateway, which has no TLS`,
+  ]);
 }
 
 function tracesOf(vars: z.infer<typeof variables>): TracesConfig | null {

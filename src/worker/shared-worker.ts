@@ -21,6 +21,8 @@ export interface SharedWorkerOptions {
   readonly given?: GivenContent;
   /** New trials of the deployment begin on this worker's version from now on. */
   readonly current?: boolean;
+  /** What else this process serves; let go when the worker ends, before its services. */
+  readonly beside?: (parts: { readonly root: Root; readonly services: TrialServices }) => Promise<AsyncDisposable>;
   /** Hears what changes, a line at a time. */
   readonly say?: (line: string) => void;
 }
@@ -36,6 +38,7 @@ export async function runSharedWorker(config: Config, options: SharedWorkerOptio
   await using root = await createRoot(config);
   const content = new Content(root.loadEnvironment, given);
   await using services = await startTrialServices(root, content);
+  await using _beside = (await options.beside?.({ root, services })) ?? null;
   const version = config.deployment === null ? null : { deploymentName: config.deployment, buildId: await buildIdOf(given) };
   const served = new ServedBatches({ root, services, content, version, say });
   let waits = options.current === true ? '' : null;

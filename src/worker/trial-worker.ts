@@ -5,7 +5,7 @@ import { createTrialActivities } from '../activities/trial-activities.ts';
 import { startInbox } from '../environments/inbox/inbox.ts';
 import { startTickets } from '../environments/tickets/service.ts';
 import { type World, WorldGoneError, type Worlds } from '../environments/world.ts';
-import { startGateway } from '../gateway/gateway.ts';
+import { type Gateway, startGateway } from '../gateway/gateway.ts';
 import { createModelClient } from '../models/client.ts';
 import { conversationQueue, modelQueue } from '../workflows/messages.ts';
 import { ToolServers } from '../tool-server/servers.ts';
@@ -38,6 +38,7 @@ export interface QueueWorker extends AsyncDisposable {
 /** What trials need of a worker's process: the inbox, the ticket service, the gateway, and a connection. One serves any number of task queues. */
 export interface TrialServices extends AsyncDisposable {
   readonly activities: ActivityServices;
+  readonly gateway: Pick<Gateway, 'mount'>;
   /** Tells those who watch this process that it takes no more work. */
   drain(): void;
   /**
@@ -115,6 +116,7 @@ export async function startTrialServices(root: Root, content = new Content(root.
   const owned = stack.move();
   return {
     activities: services,
+    gateway,
     drain: () => gateway.drain(),
     async serve(taskQueue, { ofACommand = false, party, version = null } = {}) {
       const identity = workerIdentity(ofACommand);

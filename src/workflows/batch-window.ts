@@ -1,5 +1,6 @@
 import { condition, getExternalWorkflowHandle, makeContinueAsNewFunc, setHandler, workflowInfo } from '@temporalio/workflow';
 import { batchWorkflowId, cancelWindowSignal, shareSignal, trialsEndedSignal, windowEndedSignal, type WindowInput } from './batch-messages.ts';
+import { tells } from './standing.ts';
 import { ON_CURRENT_VERSION, Window } from './window.ts';
 
 /** A further window of a large batch: takes trials from the same manifest, as many as its batch lets it, and ends when it has none in flight and may launch no more. */
@@ -15,6 +16,7 @@ export async function batchWindow(input: WindowInput): Promise<void> {
   setHandler(cancelWindowSignal, () => {
     mustCancel = true;
   });
+  tells('workflow', () => ({ kind: 'batch', hold: null, concurrency: window.share, inFlight: window.inFlight.size, exhausted: window.exhausted, windows: 0 }));
   const isOver = () => window.inFlight.size === 0 && !window.mayLaunch && !mustCancel;
   window.startClock();
   while (!isOver()) {

@@ -43,15 +43,17 @@ export class ConsoleBench implements AsyncDisposable {
 
   static async start(services: TestServices): Promise<ConsoleBench> {
     await using stack = new AsyncDisposableStack();
+    // As root Chromium has no sandbox; what it loads is ours.
+    const launching = chromium.launch({ ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }), args: ['--no-sandbox'] });
+    // Whoever waits for it below hears why it failed.
+    const launched = launching.catch(() => null);
+    stack.defer(async () => (await launched)?.close());
     const testbed = stack.use(await startTestbed(services));
     const folder = await mkdtemp(join(tmpdir(), 'trialbed-console-'));
     stack.defer(() => rm(folder, { recursive: true, force: true }));
     const bed = trialbedOver(testbed.root, async () => {}, { temporalUi: 'http://127.0.0.1:8233' });
     const served = stack.use(await bed.console());
-    // As root Chromium has no sandbox; what it loads is ours.
-    const browser = await chromium.launch({ ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }), args: ['--no-sandbox'] });
-    stack.defer(() => browser.close());
-    return new ConsoleBench({ testbed, bed, served, browser, folder }, stack.move());
+    return new ConsoleBench({ testbed, bed, served, browser: await launching, folder }, stack.move());
   }
 
   /** A browser of somebody with a token of these roles, signed in. */
@@ -110,7 +112,8 @@ export class ConsoleBench implements AsyncDisposable {
 
 /** Faults of accessibility that are serious or worse, a line each. */
 export async function seriousFaults(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
+  // Half a megabyte of code, once for each page that was loaded.
+  if (await page.evaluate('typeof axe === "undefined"')) await page.evaluate(axe.source);
   const { violations }: { violations: { id: string; impact: string; nodes: { html: string }[] }[] } = await page.evaluate(
     `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => ({ violations }))`,
   );

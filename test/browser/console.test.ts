@@ -14,8 +14,17 @@ describe.skipIf(!browser.met)(skipTitle('the console in a browser', browser), ()
   let bench: ConsoleBench;
   beforeAll(async () => {
     bench = await ConsoleBench.start(inject('services'));
+    // The first tests go on while it runs.
+    done().catch(() => undefined);
   });
   afterAll(() => bench[Symbol.asyncDispose]());
+
+  /** A batch that has ended, with mails, tickets and failures; run once. */
+  let finished: ReturnType<typeof bench.testbed.run> | null = null;
+  const done = () => {
+    finished ??= bench.testbed.run({ suite: 'support-desk', agents: ['hasty'], cases: ['refund-*', 'duplicate-*'], keep: 'never' });
+    return finished;
+  };
 
   const audit = async (target: string) =>
     (await bench.bed.audit({ target })).map(({ action, by, outcome, problem, detail }) => ({ action, by, outcome, problem, detail }));
@@ -69,7 +78,7 @@ describe.skipIf(!browser.met)(skipTitle('the console in a browser', browser), ()
     expect((await audit(asking.asked.id)).map(({ action, outcome }) => `${action} ${outcome}`).sort()).toEqual(['approve done', 'approve refused']);
   });
 
-  it('without the role nothing is done, and the attempt is logged; with it a batch is paused, resumed and a trial cancelled', async () => {
+  it('without the role nothing is done, and the attempt is logged; with it a batch is paused, given more room, resumed, and a trial cancelled', async () => {
     const asking = await bench.ask([REFUND], ['issue_refund']);
     const page = await bench.signedIn('olga', ['operator']);
     await page.goto(bench.url(`approvals/${asking.asked.id}`));
@@ -80,11 +89,27 @@ describe.skipIf(!browser.met)(skipTitle('the console in a browser', browser), ()
     const viewer = await bench.signedIn('vera', ['viewer']);
     await viewer.goto(bench.url(`batches/${asking.batch}`));
     expect(await viewer.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+    expect(await viewer.getByLabel('Trials in flight').count()).toBe(0);
     expect(await post(viewer, bench.url(`batches/${asking.batch}/pause`), {})).toMatchObject({ status: 403 });
+    expect(await post(viewer, bench.url(`batches/${asking.batch}/concurrency`), { concurrency: '7' })).toMatchObject({ status: 403 });
 
     await page.goto(bench.url(`batches/${asking.batch}`));
     await page.getByRole('button', { name: 'Pause' }).click();
     expect(await shown(page.getByRole('status'))).toContain('launches nothing more');
+    await page.getByLabel('Trials in flight').fill('7');
+    await page.getByRole('button', { name: 'Change' }).click();
+    expect(await shown(page.getByRole('status'))).toBe('From now on at most 7 trials are in flight.');
+    expect(await page.getByLabel('Trials in flight').inputValue()).toBe('7');
+    // What the page does not offer is refused by the console itself.
+    await post(page, bench.url(`batches/${asking.batch}/concurrency`), { concurrency: '0' });
+    const bare = { method: 'POST', body: new URLSearchParams({ concurrency: '9' }), headers: { origin: new URL(bench.served.url).origin } };
+    const [session] = await page.context().cookies();
+    const forged = await fetch(bench.url(`batches/${asking.batch}/concurrency`), {
+      ...bare,
+      headers: { ...bare.headers, cookie: `${session?.name}=${session?.value}` },
+    });
+    expect(forged.status).toBe(403);
+    expect((await bench.testbed.root.store.standing(asking.batch))?.options.concurrency).toBe(7);
     await page.getByRole('button', { name: 'Resume' }).click();
     expect(await shown(page.getByRole('status'))).toContain('goes on');
     await page.goto(bench.url(`trials/${asking.trial}`));
@@ -93,7 +118,8 @@ describe.skipIf(!browser.met)(skipTitle('the console in a browser', browser), ()
     expect((await asking.end).ending).toBe('cancelled');
     await page.getByRole('status').waitFor();
     const asked = (await audit(asking.batch)).map(({ action, by, outcome }) => `${action} by ${by}: ${outcome}`);
-    expect(asked).toEqual(expect.arrayContaining(['pause by vera: refused', 'pause by olga: done', 'resume by olga: done', 'cancel by olga: done']));
+    const steered = ['pause by olga: done', 'concurrency by olga: done', 'concurrency by olga: refused', 'resume by olga: done', 'cancel by olga: done'];
+    expect(asked).toEqual(expect.arrayContaining(['pause by vera: refused', 'concurrency by vera: refused', ...steered]));
   });
 
   it('what an agent wrote is text on every page: bounded, escaped, visible, in every field', async () => {
@@ -158,13 +184,15 @@ describe.skipIf(!browser.met)(skipTitle('the console in a browser', browser), ()
   });
 
   it('fits narrow and wide windows in light and dark, and axe finds no serious fault on any page', async () => {
-    const { trials, summary } = await done();
-    const page = await bench.signedIn('axel', ['operator', 'approver']);
-    const { asked } = await bench.ask([REFUND], ['issue_refund']);
+    const [{ trials, summary }, page, { asked }] = await Promise.all([
+      done(),
+      bench.signedIn('axel', ['operator', 'approver']),
+      bench.ask([REFUND], ['issue_refund']),
+    ]);
     const [trial] = trials;
-    const ended = [`batches/${summary.batch}`, `trials/${trial?.trial}`];
+    const ended = [`batches/${summary.batch}`, `batches/${asked.batch}`, `trials/${trial?.trial}`];
     const paths = ['batches', ...ended, `trials/${asked.trial}`, `trials/${asked.trial}/cancel`, 'approvals', `approvals/${asked.id}`, 'audit'];
-    const check = async (path: string) => {
+    const check = async (page: Page, path: string) => {
       await page.setViewportSize({ width: 1280, height: 850 });
       await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(bench.url(path));
@@ -177,17 +205,16 @@ describe.skipIf(!browser.met)(skipTitle('the console in a browser', browser), ()
       expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).not.toBe(light);
       expect(await seriousFaults(page), path).toEqual([]);
     };
-    for (const path of paths) await check(path);
+    // In two windows of one browser at once: each page is checked as whole as alone.
+    const windows = [page, await page.context().newPage()];
+    await Promise.all(
+      windows.map(async (window) => {
+        for (let path = paths.shift(); path !== undefined; path = paths.shift()) await check(window, path);
+      }),
+    );
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await check('sign-in');
+    await check(page, 'sign-in');
   });
-
-  /** A batch that has ended, with mails, tickets and failures; run once. */
-  let finished: ReturnType<typeof bench.testbed.run> | null = null;
-  const done = () => {
-    finished ??= bench.testbed.run({ suite: 'support-desk', agents: ['hasty'], cases: ['refund-*', 'duplicate-*'], keep: 'never' });
-    return finished;
-  };
 
   it('shows trials by how they stand and by reason, and 10,000 of them page by page', async () => {
     const { summary } = await done();

@@ -47,6 +47,7 @@ export async function startTestbed(services: TestServices, options: TestbedOptio
     advertise: null,
     ports: { inbox: 0, tickets: 0 },
     gateway: { port: 0, url: null },
+    console: null,
     metrics: null,
     traces: null,
     worker: { activities: 50, cachedWorkflows: 300, modelCalls: 20, modelCallsPerSecond: null },

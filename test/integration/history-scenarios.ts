@@ -12,7 +12,7 @@ import { startTrialWorker } from '../../src/worker/trial-worker.ts';
 import { calls, says, startProvider } from '../harness/provider.ts';
 import { writeTeamSuite } from '../harness/team-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
-import { type BatchSettings, concurrencyUpdate, pauseUpdate, resumeUpdate } from '../../src/workflows/batch-messages.ts';
+import { type BatchSettings, concurrencyUpdate, pauseUpdate, resumeUpdate, windowId } from '../../src/workflows/batch-messages.ts';
 import { acting, blobs, moduleAgent } from './core-trials.ts';
 
 /** A trial of a kind whose history is of its own shape, run to its end and handed over while its server still has the history. */
@@ -116,6 +116,18 @@ export const HISTORY_SCENARIOS: readonly HistoryScenario[] = [
       for (const trial of trials) await use(testbed, trial);
     },
   },
+  {
+    name: 'model',
+    async run(use) {
+      await using provider = await startProvider((_request, number) =>
+        number === 1 ? calls(['read_text', { bytes: 100 }], ['add_note', { body: 'a' }]) : says('Done.'),
+      );
+      const route = { url: provider.url, model: 'tiny', prices: { input: 1, output: 10 } };
+      await blobTrial({ kind: 'model', prompt: 'Be brief.', route }, {}, use);
+    },
+  },
+  // A further window, which takes trials from the manifest of its batch.
+  { name: 'window', run: (use) => batchOf(4, { windowSize: 2 }, (testbed, last) => use(testbed, { ...last, trial: windowId(last.trial, 1) })) },
   // The last run of one that continued as new and had a further window.
   { name: 'continued', run: (use) => batchOf(3, { endsPerRun: 2, windowSize: 2 }, use) },
   // Paused, given more room and resumed while it runs.

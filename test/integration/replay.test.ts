@@ -26,6 +26,7 @@ const CAME_TO: { readonly [scenario: string]: Partial<TrialSummary> } = {
   decided: { ending: 'completed', calls: 2, attempt: 1 },
   killed: { ending: 'completed', pass: 'pass', disturbed: true, attempt: 1 },
   team: { ending: 'completed', calls: 4, attempt: 1 },
+  model: { ending: 'completed', calls: 2, attempt: 1 },
 };
 
 describe('a finished trial replays from its history, saved as JSON', () => {
@@ -85,6 +86,10 @@ describe.skipIf(process.env.TRIALBED_SAVE_HISTORIES)('saved histories of earlier
     const steered = await kinds('steered');
     expect(count(steered, 'WORKFLOW_EXECUTION_UPDATE_COMPLETED')).toBe(3);
     expect(steered.lastIndexOf('WORKFLOW_EXECUTION_UPDATE_ACCEPTED')).toBeLessThan(steered.lastIndexOf('WORKFLOW_EXECUTION_SIGNALED'));
+    const window = await kinds('window');
+    // A page of starts, and the end that its batch is told.
+    expect(count(window, 'MARKER_RECORDED')).toBeGreaterThan(0);
+    expect(count(window, 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED')).toBe(1);
     const killed = await kinds('killed');
     expect(count(killed, 'ACTIVITY_TASK_TIMED_OUT') + count(killed, 'ACTIVITY_TASK_FAILED')).toBeGreaterThan(0);
   });
@@ -108,5 +113,5 @@ async function save(scenario: string, trial: string, json: string): Promise<void
 }
 
 function workflowIdOf(file: string): string {
-  return file.split('.')[1] ?? '';
+  return file.slice(file.indexOf('.') + 1, -'.json'.length);
 }

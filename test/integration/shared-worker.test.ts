@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { BatchHandle } from '../../src/client/api.ts';
+import { trialbedOver, work } from '../../src/client/index.ts';
 import { Control } from '../../src/client/control.ts';
 import { Pollers } from '../../src/client/pollers.ts';
 import { prepareBatch } from '../../src/client/run.ts';
@@ -56,3 +57,61 @@ it('two batches share a worker: the large one, which came first and has every sl
   stop.abort();
   await working;
 });
+
+it('the gateway of a worker serves the console where it is told to, to whoever has a key of its own, and a command of the same home finds it', async () => {
+  const { config, root } = testbed;
+  const env = {
+    TRIALBED_DATABASE_URL: config.store.url,
+    TRIALBED_WORLDS_URL: `test=${inject('services').postgresUrl}`,
+    TRIALBED_TASK_QUEUE: `${config.taskQueue}-console`,
+    TRIALBED_CONSOLE: '1',
+    TEMPORAL_ADDRESS: config.temporal.address,
+  };
+  const stop = new AbortController();
+  const ready = Promise.withResolvers<void>();
+  const said: string[] = [];
+  const working = work({ env, home: config.home, signal: stop.signal, onReady: () => ready.resolve(), log: (line) => said.push(line) });
+  working.catch(ready.reject);
+  await ready.promise;
+  const client = trialbedOver(root, async () => {});
+  const served = await client.console();
+  expect(served.ours).toBe(false);
+  expect(said).toContainEqual(expect.stringContaining(`the console is served at ${served.url}`));
+  const { origin, port, hostname } = new URL(served.url);
+  expect(hostname).toBe('127.0.0.1');
+
+  const page = await fetch(await served.link(['viewer']));
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  const form = await page.text();
+  const field = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(form)?.[1] ?? '';
+  const signedIn = await fetch(`${origin}/console/sign-in`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin, cookie: cookieOf(page, `trialbed_${port}_form`) },
+    body: new URLSearchParams({ form: field('form'), key: field('key') }),
+  });
+  expect(signedIn.headers.get('location')).toBe('/console/batches');
+  const cookie = cookieOf(signedIn, `trialbed_${port}`);
+  const batches = await fetch(`${origin}/console/batches`, { headers: { cookie } });
+  expect(await batches.text()).toContain((await root.store.batches({ limit: 1 }))[0]?.id);
+  expect((await fetch(`${origin}/console/batches`, { redirect: 'manual' })).headers.get('location')).toBe('/console/sign-in');
+
+  // It is the server of the door, and the keys of the one open nothing of the other.
+  expect(await (await fetch(`${origin}/health`)).json()).toEqual({ state: 'ready' });
+  const secret = cookie.slice(cookie.indexOf('=') + 1);
+  expect((await fetch(`${origin}/tools`, { headers: { cookie, authorization: `Bearer ${secret}` } })).status).toBe(401);
+
+  stop.abort();
+  await working;
+  await using after = await client.console();
+  expect(after.ours).toBe(true);
+});
+
+function cookieOf(answer: Response, name: string): string {
+  return (
+    answer.headers
+      .getSetCookie()
+      .map((cookie) => cookie.split(';')[0] ?? '')
+      .find((cookie) => cookie.startsWith(`${name}=`)) ?? ''
+  );
+}

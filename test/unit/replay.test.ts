@@ -83,7 +83,7 @@ test('--step tells each event with the state after it', async () => {
   });
 });
 
-test('--step of a trial with calls at once, of one that waits for an approval, and of a batch that is steered', async () => {
+test('--step of a trial with calls at once, of one that waits for an approval, of one with a model, of a batch that is steered and of a window', async () => {
   const names = await readdir('test/histories');
   const step = async (scenario: string) =>
     (await replay('--file', join('test/histories', names.find((name) => name.startsWith(scenario)) ?? ''), '--step')).out;
@@ -93,6 +93,13 @@ test('--step of a trial with calls at once, of one that waits for an approval, a
   const decided = await step('decided.');
   expect(decided).toMatch(/UpdateAccepted operate 1\.op-1\n +in flight: op-1 add_note; waits for an approval: op-1 add_note/);
   expect(decided).toContain('op-2 add_note: denied (approval_refused: ');
+  const model = await step('model.');
+  expect(model).toMatch(/drive, calls 0\/\d+, model 1 calls 120 tokens, 0\.0003 USD +ActivityTaskCompleted callModel/);
+  expect(model).toMatch(/drive, calls 2\/\d+, model 2 calls 240 tokens, 0\.0006 USD +ActivityTaskCompleted callModel/);
+  expect(model).toMatch(/op-1 read_text: committed[\s\S]*op-2 add_note: committed/);
+  const window = await step('window.');
+  expect(window).toMatch(/launching, 2 of 2 in flight/);
+  expect(window).toMatch(/all launched, 0 of \d in flight +WorkflowExecutionCompleted/);
   const steered = await step('steered.');
   expect(steered).toMatch(/paused, \d of 2 in flight +WorkflowExecutionUpdateAccepted pause/);
   expect(steered).toMatch(/launching, \d of 3 in flight +WorkflowExecutionUpdateAccepted resume/);

@@ -61,5 +61,5 @@ export const addWorker: AddCommand = (program, { host, action }) => {
  * is in a function that has a `using`.
  */
 async function parts() {
-  return await import('../../client/work.ts');
+  return await import('../../client/index.ts');
 }

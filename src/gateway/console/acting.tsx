@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import { actorOf, may, type Visitor } from './access.ts';
 import type { ConsoleActs } from './backend.ts';
 import type { Desk, DeskApp } from './desk.ts';
+import { MAX_CONCURRENCY } from '../../domain/trial.ts';
 import type { ConsoleRole } from '../../store/console-keys.ts';
 import { ConfirmPage, ProblemPage } from './pages/plain.tsx';
 import { contextOf } from './reading.tsx';
@@ -23,6 +24,18 @@ export function actRoutes(app: Hono<DeskApp>, desk: Desk): void {
       });
     });
   }
+  app.post('/console/batches/:id/concurrency', async (c) => {
+    const id = c.req.param('id');
+    const request: Request = { role: 'operator', action: 'concurrency', target: id, back: `/console/batches/${encodeURIComponent(id)}` };
+    if (!may(c.get('visitor'), 'operator')) return forbidden(c, desk, request);
+    const wanted = concurrencyOf(c.get('form')['concurrency']);
+    if (wanted === null) return invalid(c, desk, request, `Trials in flight have to be a whole number from 1 to ${MAX_CONCURRENCY.toLocaleString('en-US')}.`);
+    return act(c, desk, request, async (acts) => {
+      const { concurrency, inFlight } = await acts.setConcurrency(id, wanted);
+      const more = inFlight !== null && inFlight > concurrency ? ` ${inFlight} are now: none of them is stopped.` : '';
+      return `From now on at most ${concurrency} ${concurrency === 1 ? 'trial is' : 'trials are'} in flight.${more}`;
+    });
+  });
   app.get('/console/batches/:id/cancel', async (c) => {
     const back = `/console/batches/${encodeURIComponent(c.req.param('id'))}`;
     const context = await contextOf(c, desk);
@@ -88,12 +101,8 @@ export function actRoutes(app: Hono<DeskApp>, desk: Desk): void {
     const action = decision === 'approve' ? 'approve' : 'deny';
     const request: Request = { role: 'approver', action, target: id, back };
     if (!may(visitor, 'approver')) return forbidden(c, desk, request);
-    const invalid = invalidity(decision, why) ?? ((await desk.backend.store.askedApproval(id))?.approval.digest === digest ? null : OTHER);
-    if (invalid !== null) {
-      await refuse(desk, visitor, request, invalid);
-      desk.tell(visitor, { kind: 'refused', text: invalid });
-      return c.redirect(back, 303);
-    }
+    const problem = invalidity(decision, why) ?? ((await desk.backend.store.askedApproval(id))?.approval.digest === digest ? null : OTHER);
+    if (problem !== null) return invalid(c, desk, request, problem);
     return act(c, desk, request, async (acts) => {
       const receipt = await acts.decide(id, { approved: action === 'approve', by: visitor.holder, ...(why !== '' && { reason: why }) });
       const became = receipt.told === null ? 'is under way' : `is ${receipt.told.state.replaceAll('_', ' ')}`;
@@ -144,8 +153,21 @@ async function forbidden(c: Context<DeskApp>, desk: Desk, request: Request): Pro
   return page(c, ProblemPage({ context: await contextOf(c, desk), title: 'Not permitted', text }), 403);
 }
 
+/** A form that says what cannot be done; the audit log has it. */
+async function invalid(c: Context<DeskApp>, desk: Desk, request: Request, problem: string): Promise<Response> {
+  const visitor = c.get('visitor');
+  await refuse(desk, visitor, request, problem);
+  desk.tell(visitor, { kind: 'refused', text: problem });
+  return c.redirect(request.back, 303);
+}
+
 async function refuse(desk: Desk, visitor: Visitor, { action, target }: Request, problem: string): Promise<void> {
   await desk.backend.store.audit({ ...actorOf(visitor), action, target, detail: null }, { outcome: 'refused', problem });
+}
+
+function concurrencyOf(given: unknown): number | null {
+  const number = typeof given === 'string' && /^\d{1,6}$/.test(given.trim()) ? Number(given) : 0;
+  return number >= 1 && number <= MAX_CONCURRENCY ? number : null;
 }
 
 function invalidity(decision: unknown, reason: string): string | null {

@@ -40,7 +40,7 @@ export interface ConsoleBackend {
 }
 
 /** Requests that change something. */
-export type ConsoleActs = Pick<Trialbed, 'decide' | 'pause' | 'resume' | 'cancel' | 'requeue'>;
+export type ConsoleActs = Pick<Trialbed, 'decide' | 'pause' | 'resume' | 'setConcurrency' | 'cancel' | 'requeue'>;
 
 /** A world whose trial has not ended. */
 export interface LiveWorld {

@@ -115,9 +115,9 @@ function idOfStart(first: HistoryEvent | undefined): string | null {
   return typeof id === 'string' && id !== '' ? id : null;
 }
 
-/** As Temporal's page names what it downloads, and as the project's own saved histories are called: `name.WORKFLOW.json`. */
+/** As Temporal's page names what it downloads, and as the project's own saved histories are called: `name.WORKFLOW.json`. That of a further window has a dot of its own. */
 function idInName(file: string): string | null {
-  return /^[^.]+\.([^.]+)\.json$/.exec(basename(file))?.[1] ?? null;
+  return /^[^.]+\.([^.]+(?:\.window-\d+)?)\.json$/.exec(basename(file))?.[1] ?? null;
 }
 
 function reasonOf(error: unknown): string {

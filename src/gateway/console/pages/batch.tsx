@@ -1,8 +1,9 @@
 import type { Child } from 'hono/jsx';
+import { MAX_CONCURRENCY } from '../../../domain/trial.ts';
 import type { BatchRow, TrialRow } from '../../../store/store.ts';
 import type { TrialCensus, TrialFilter, TrialPage as Trials, TrialStanding } from '../../../store/trial-pages.ts';
 import { BatchState } from './batches.tsx';
-import { Act, Facts, type PageContext, Page } from './layout.tsx';
+import { Act, Facts, FormToken, type PageContext, Page } from './layout.tsx';
 import { may } from '../access.ts';
 import { Pager, Table } from './table.tsx';
 import { Foreign, Time } from './text.tsx';
@@ -133,6 +134,16 @@ function BatchActs({ context, batch, base }: { readonly context: PageContext; re
       <a class="button danger" href={`${base}/cancel`}>
         Cancel the batch…
       </a>
+      {batch.state === 'running' && (
+        <form method="post" action={`${base}/concurrency`} class="number">
+          <FormToken visitor={context.visitor} />
+          <label for="concurrency">Trials in flight</label>
+          <input id="concurrency" name="concurrency" type="number" min={1} max={MAX_CONCURRENCY} value={batch.options.concurrency} required />
+          <button type="submit" class="quiet">
+            Change
+          </button>
+        </form>
+      )}
     </div>
   );
 }
