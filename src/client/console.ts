@@ -54,7 +54,8 @@ async function serve(parts: ConsoleParts, options: ConsoleOptions): Promise<Asyn
   // Made when the address is known, which nobody has before.
   const app: ConsolePages = { fetch: () => new Response(null, { status: 503 }) };
   const pages: ConsolePages = { fetch: (request, bindings) => app.fetch(request, bindings) };
-  const server = await (options.on?.(pages) ?? listen(pages, { listen: address, port: options.port }));
+  await using stack = new AsyncDisposableStack();
+  const server = stack.use(await (options.on?.(pages) ?? listen(pages, { listen: address, port: options.port })));
   const { port } = new URL(server.url);
   const hosts = given === null ? ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`) : [given.host];
   app.fetch = consoleApp({
@@ -66,13 +67,9 @@ async function serve(parts: ConsoleParts, options: ConsoleOptions): Promise<Asyn
   }).fetch;
   const url = given === null ? server.url : given.origin;
   await remember(home, { url: server.url, told: url, instance });
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      await forget(home, instance);
-      await server[Symbol.asyncDispose]();
-    },
-  };
+  stack.defer(() => forget(home, instance));
+  const owned = stack.move();
+  return { url, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 function backendOf(parts: ConsoleParts, options: ConsoleOptions): ConsoleBackend {
