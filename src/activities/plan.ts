@@ -27,10 +27,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
       effect: tool.effect,
       timeoutMs: tool.served ? servedMs(tool) : (tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS),
       local: !tool.served && tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
-      // A write whose reply cannot be read is no refusal.
-      definite: [...(tool.failures ?? []), ...SERVICE_FAILURES, ...INJECTED_FAILURES, APPROVAL_VOID].filter(
-        (code) => tool.effect === 'read' || code !== 'malformed_reply',
-      ),
+      definite: definiteOf(tool),
       // Whoever ends a server twice does so a third time.
       ...(tool.served ? { redispatches: 1 } : {}),
       ...(tool.ends ? { ends: true } : {}),
@@ -53,6 +50,11 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
     ...(kase.conversation && { user: kase.conversation.user }),
     ...(asksForApproval(environment.environment, kase.permission) && { approver: approverOf({ batch, kase }) }),
   };
+}
+
+/** Failures of a tool that are known to have had no effect. A write whose reply cannot be read is no refusal. */
+export function definiteOf({ failures = [], effect }: Pick<Tool, 'failures' | 'effect'>): readonly string[] {
+  return [...failures, ...SERVICE_FAILURES, ...INJECTED_FAILURES, APPROVAL_VOID].filter((code) => effect === 'read' || code !== 'malformed_reply');
 }
 
 function approverOf({ batch, kase }: Pick<TrialContext, 'batch' | 'kase'>): ApproverPlan {

@@ -55,7 +55,7 @@ export async function fork(root: Root, id: string, request: ForkRequest): Promis
   const count = countAtOperation(trial, state.snapshot, request.at);
   requirePoint(trial, state.snapshot, count);
   const others = await othersOf(root, trial, batch, request);
-  const notes = await toldOf(root, trial, state, count);
+  const notes = await toldOf(root, trial, batch, { state, count });
   const plan = planOf(trial, batch, others);
   const [made] = plan.trials;
   if (!made) throw new Error('a fork is one trial');

@@ -49,7 +49,7 @@ export async function reset(root: Root, id: string, to: string): Promise<ResetRe
       return { ...about, how: 'temporal', ended: false, event: again.event, batch: batch.id, state: batch.state, attempt: trial.attempt, already: false };
   }
   requirePoint(trial, state.snapshot, count);
-  const notes = await toldOf(root, trial, state, count);
+  const notes = await toldOf(root, trial, batch, { state, count });
   const source = { trial: trial.id, attempt: state.attempt };
   const snapshot = state.kept ?? `${trial.id}.${state.attempt}`;
   if (state.kept === null) await store.putSnapshot(snapshot, trial.id, state.attempt, JSON.parse(JSON.stringify(state.snapshot)));

@@ -193,7 +193,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     purge: (which, cutoff, { dryRun }) => purgeClass(database, which, cutoff, dryRun),
     purgeSubject: (address, { dryRun }) => purgeSubject(database, address, dryRun),
     snapshots: (filter = {}) => listSnapshots(database, filter),
-    deleteSnapshot: (id) => deleteSnapshot(database, id),
+    deleteSnapshot: (id) => database.transaction((sql) => deleteSnapshot(sql, id)),
 
     referenceEffects: (generation, caseHash) => referenceEffects(database, generation, caseHash),
     putReferenceEffects: (generation, caseHash, effects) => putReferenceEffects(database, generation, caseHash, effects),

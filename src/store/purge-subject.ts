@@ -3,6 +3,7 @@ import type { Json } from '../domain/json.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import { namesAddress, REMOVED, withoutSubject } from '../domain/without-subject.ts';
 import type { Database, Sql } from './database.ts';
+import { goingOnFrom } from './origins.ts';
 import { placeOf, SEALED_COLUMNS, type SealedTable } from './sealed-columns.ts';
 
 /** What the store had of one person. */
@@ -11,7 +12,7 @@ export interface SubjectPurge {
   readonly values: { readonly [table: string]: number };
   /** Trials that are concerned. Their histories in Temporal are another matter. */
   readonly trials: readonly string[];
-  /** Trials that run and have something of the person: they were left alone, and are looked at again once they have ended. */
+  /** Trials that run and have something of the person, or go on from an attempt that has: both were left alone, and are looked at again once they have ended. */
   readonly running: readonly string[];
   /** Case files that name the address. They came from a suite, and stay as they are. */
   readonly cases: readonly string[];
@@ -19,7 +20,10 @@ export interface SubjectPurge {
 
 const STEP = 100;
 
-/** Removes what the store has of the person with a mail address, a few rows in a transaction, or with `dryRun` tells it. Trials that may still run are left alone. */
+/**
+ * Removes what the store has of the person with a mail address, a few rows in a transaction, or with `dryRun` tells it. Trials that may still run are left alone, and so is
+ * what they go on from.
+ */
 export async function purgeSubject(database: Database, address: string, dryRun: boolean): Promise<SubjectPurge> {
   const names = namesAddress(address);
   const values: { [table: string]: number } = {};
@@ -63,22 +67,26 @@ export async function purgeSubject(database: Database, address: string, dryRun: 
 
   async function step(sql: Sql, table: SealedTable, column: string, after: string): Promise<string | null> {
     const place = (trial: string) => placeOf(table, column as never, trial);
-    const rows = await sql.query<{ place: string; trial: string; over: boolean; value: Json }>(
-      `select v.ctid::text as place, v.trial, t.settled is not null and t.phase = 'done' as over, v.${column} as value from trialbed.${table} v join trialbed.trials t on t.id = v.trial
+    const rows = await sql.query<{ place: string; trial: string; over: boolean; needed_by: string | null; value: Json }>(
+      `select v.ctid::text as place, v.trial, t.settled is not null and t.phase = 'done' as over, (${goingOnFrom('v')} limit 1) as needed_by, v.${column} as value
+       from trialbed.${table} v join trialbed.trials t on t.id = v.trial
        where v.ctid > $1::tid and v.${column} is not null order by v.ctid limit ${STEP} for update of v`,
       [after],
     );
-    for (const { place: at, trial, over, value } of rows) {
+    for (const { place: at, trial, over, needed_by: neededBy, value } of rows) {
       const changed = without(sql, table, column, value, place(trial));
       if (changed === null) continue;
-      if (!over) {
-        running.add(trial);
-        continue;
+      if (!over) running.add(trial);
+      if (neededBy !== null) running.add(neededBy);
+      if (!over || neededBy !== null) continue;
+      // Asked again, now that whoever wants a trial to go on from it waits.
+      if (table === 'snapshots' && !dryRun) {
+        const gone = await sql.query(`delete from trialbed.snapshots v where v.ctid = $1::tid and not exists (${goingOnFrom('v')}) returning 1`, [at]);
+        if (gone.length === 0) continue;
       }
       note(table, trial);
-      if (dryRun) continue;
-      if (table === 'snapshots') await sql.query(`delete from trialbed.snapshots where ctid = $1::tid`, [at]);
-      else if (table === 'messages')
+      if (dryRun || table === 'snapshots') continue;
+      if (table === 'messages')
         // Two that say nothing any more are still two.
         await sql.query(`update trialbed.messages set body = $2, digest = $3 where ctid = $1::tid`, [
           at,

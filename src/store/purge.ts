@@ -3,6 +3,7 @@ import type { TrialRecord } from '../domain/record.ts';
 import type { RecordClass } from '../domain/retention.ts';
 import type { Database, Sql } from './database.ts';
 import { removeUnnamed } from './documents.ts';
+import { goingOnFrom } from './origins.ts';
 import { placeOf } from './sealed-columns.ts';
 
 /** What a class of record has, or had, that is older than it is to be kept. */
@@ -10,6 +11,8 @@ export interface PurgedClass {
   readonly class: RecordClass;
   /** Attempts; of `verdicts` batches. */
   readonly count: number;
+  /** Those of the same age that stay, since a trial that was forked or reset goes on from them and has not ended. */
+  readonly needed: number;
 }
 
 interface Attempt {
@@ -17,13 +20,13 @@ interface Attempt {
   readonly attempt: number;
 }
 
-/** Nothing more is to come of the trial, so that nothing of it is needed. A trial that goes on from another's world needs that one's snapshot until it has ended itself. */
+/** Nothing more is to come of the trial, so that it needs nothing of it itself. */
 const OVER = `t.settled is not null and t.phase = 'done' and a.ended_at < $1`;
 
 /** By class: attempts that have something of it to be removed. */
 const OLD: { readonly [K in Exclude<RecordClass, 'verdicts'>]: string } = {
-  snapshots: `exists (select 1 from trialbed.snapshots s where s.trial = a.trial and s.attempt = a.attempt and UNNEEDED)`,
-  raw_mail: `exists (select 1 from trialbed.snapshots s where s.trial = a.trial and s.attempt = a.attempt and s.raw_mails::text is distinct from '[]' and UNNEEDED)`,
+  snapshots: `exists (select 1 from trialbed.snapshots s where s.trial = a.trial and s.attempt = a.attempt)`,
+  raw_mail: `exists (select 1 from trialbed.snapshots s where s.trial = a.trial and s.attempt = a.attempt and s.raw_mails::text is distinct from '[]')`,
   conversation: `(exists (select 1 from trialbed.messages m where m.trial = a.trial and m.attempt = a.attempt)
     or exists (select 1 from trialbed.conversation c where c.trial = a.trial and c.attempt = a.attempt))`,
   ledger: `(exists (select 1 from trialbed.records r where r.trial = a.trial and r.attempt = a.attempt)
@@ -31,31 +34,32 @@ const OLD: { readonly [K in Exclude<RecordClass, 'verdicts'>]: string } = {
     or exists (select 1 from trialbed.model_calls m where m.trial = a.trial and m.attempt = a.attempt))`,
 };
 
-const UNNEEDED = `not exists (select 1 from trialbed.origins o join trialbed.trials n on n.id = o.trial where o.snapshot = s.id and n.settled is null)`;
-
-/** Removes what of a class ended before `cutoff`, an attempt (or batch) in a transaction, or with `dryRun` counts it. Nothing of a trial that may still run is touched. */
+/** Removes what of a class ended before `cutoff`, an attempt (or batch) in a transaction, or with `dryRun` counts it. Nothing of a trial that may still run is touched, nor what one goes on from. */
 export async function purgeClass(database: Database, which: RecordClass, cutoff: Date, dryRun: boolean): Promise<PurgedClass> {
-  if (which === 'verdicts') return { class: which, count: await purgeBatches(database, cutoff, dryRun) };
-  const [known] = await database.query<{ origins: boolean }>("select to_regclass('trialbed.origins') is not null as origins");
-  const old = OLD[which].replace('UNNEEDED', known?.origins ? UNNEEDED : 'true');
+  if (which === 'verdicts') return { class: which, ...(await purgeBatches(database, cutoff, dryRun)) };
   const find = (sql: Sql, and = '', values: readonly unknown[] = []) =>
-    sql.query<Attempt>(
-      `select a.trial, a.attempt from trialbed.attempts a join trialbed.trials t on t.id = a.trial where ${OVER} and ${old} ${and} order by a.trial, a.attempt`,
+    sql.query<Attempt & { readonly needed: boolean }>(
+      `select a.trial, a.attempt, exists (${goingOnFrom('a')}) as needed
+       from trialbed.attempts a join trialbed.trials t on t.id = a.trial where ${OVER} and ${OLD[which]} ${and} order by a.trial, a.attempt`,
       [cutoff, ...values],
     );
-  const attempts = await find(database);
-  if (dryRun) return { class: which, count: attempts.length };
+  const found = await find(database);
+  const attempts = found.filter(({ needed }) => !needed);
+  const needed = found.length - attempts.length;
+  if (dryRun) return { class: which, count: attempts.length, needed };
   let count = 0;
   for (const { trial, attempt } of attempts) {
     await database.transaction(async (sql) => {
-      // Whoever wants it run again waits, or was first.
+      // Whoever wants it run again, or another to go on from it, waits, or was first.
       await sql.query('select 1 from trialbed.trials where id = $1 for update', [trial]);
-      if ((await find(sql, 'and a.trial = $2 and a.attempt = $3', [trial, attempt])).length === 0) return;
+      await sql.query('select 1 from trialbed.snapshots where trial = $1 and attempt = $2 order by id for update', [trial, attempt]);
+      const [now] = await find(sql, 'and a.trial = $2 and a.attempt = $3', [trial, attempt]);
+      if (now === undefined || now.needed) return;
       await REMOVE[which](sql, { trial, attempt });
       count += 1;
     });
   }
-  return { class: which, count };
+  return { class: which, count, needed };
 }
 
 const REMOVE: { readonly [K in Exclude<RecordClass, 'verdicts'>]: (sql: Sql, at: Attempt) => Promise<void> } = {
@@ -97,6 +101,7 @@ const REMOVE: { readonly [K in Exclude<RecordClass, 'verdicts'>]: (sql: Sql, at:
 
 /** Of the trials of a batch, in the order in which they refer to each other. */
 const OF_A_TRIAL = [
+  'origins',
   'snapshots',
   'verdicts',
   'records',
@@ -111,20 +116,25 @@ const OF_A_TRIAL = [
   'attempts',
 ];
 
-async function purgeBatches(database: Database, cutoff: Date, dryRun: boolean): Promise<number> {
-  const over = `b.state in ('finished', 'cancelled') and b.finished_at < $1 and not exists (select 1 from trialbed.trials t where t.batch = b.id and t.phase <> 'done' and t.attempt > 0)`;
-  const batches = await database.query<{ id: string }>(`select b.id from trialbed.batches b where ${over} order by b.id`, [cutoff]);
-  if (dryRun) return batches.length;
+async function purgeBatches(database: Database, cutoff: Date, dryRun: boolean): Promise<Pick<PurgedClass, 'count' | 'needed'>> {
+  const find = (sql: Sql, and = '', values: readonly unknown[] = []) =>
+    sql.query<{ readonly id: string; readonly needed: boolean }>(
+      `select b.id, exists (select 1 from trialbed.attempts a join trialbed.trials t on t.id = a.trial where t.batch = b.id and exists (${goingOnFrom('a')})) as needed
+       from trialbed.batches b where b.state in ('finished', 'cancelled') and b.finished_at < $1
+         and not exists (select 1 from trialbed.trials t where t.batch = b.id and t.phase <> 'done' and t.attempt > 0) ${and} order by b.id`,
+      [cutoff, ...values],
+    );
+  const found = await find(database);
+  const batches = found.filter(({ needed }) => !needed);
+  const needed = found.length - batches.length;
+  if (dryRun) return { count: batches.length, needed };
   let count = 0;
   for (const { id } of batches) {
     await database.transaction(async (sql) => {
-      if ((await sql.query(`select 1 from trialbed.batches b where ${over} and b.id = $2 for update`, [cutoff, id])).length === 0) return;
-      const [known] = await sql.query<{ origins: boolean }>("select to_regclass('trialbed.origins') is not null as origins");
-      if (known?.origins) {
-        const needed = `select 1 from trialbed.snapshots s join trialbed.trials t on t.id = s.trial where t.batch = $1 and not (${UNNEEDED}) limit 1`;
-        if ((await sql.query(needed, [id])).length > 0) return;
-        await sql.query('delete from trialbed.origins where trial in (select id from trialbed.trials where batch = $1)', [id]);
-      }
+      await sql.query('select 1 from trialbed.batches where id = $1 for update', [id]);
+      await sql.query('select 1 from trialbed.snapshots s join trialbed.trials t on t.id = s.trial where t.batch = $1 order by s.id for update of s', [id]);
+      const [now] = await find(sql, 'and b.id = $2', [id]);
+      if (now === undefined || now.needed) return;
       for (const table of OF_A_TRIAL) await sql.query(`delete from trialbed.${table} where trial in (select id from trialbed.trials where batch = $1)`, [id]);
       await sql.query('delete from trialbed.trials where batch = $1', [id]);
       await sql.query('delete from trialbed.batches where id = $1', [id]);
@@ -132,5 +142,5 @@ async function purgeBatches(database: Database, cutoff: Date, dryRun: boolean): 
     });
   }
   await database.transaction((sql) => removeUnnamed(sql, cutoff));
-  return count;
+  return { count, needed };
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { Ending } from '../domain/verdict.ts';
 import { ofAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
+import { goingOn } from './origins.ts';
 import { placeOf } from './sealed-columns.ts';
 
 /** Raw mails lie beside the rest, since they may be kept for less long. */
@@ -56,8 +57,21 @@ export async function listSnapshots(
   return rows.map((row) => ({ ...row, endedAt: row.endedAt?.toISOString() ?? null }));
 }
 
-export async function deleteSnapshot(sql: Sql, id: string): Promise<boolean> {
-  return (await sql.query('delete from trialbed.snapshots where id = $1 returning id', [id])).length > 0;
+/** What became of the wish that a snapshot is deleted. */
+export interface DeletedSnapshot {
+  /** `false`: there was none, or it is needed. */
+  readonly deleted: boolean;
+  /** Trials that go on from it and have not ended. Nothing was deleted where there are some. */
+  readonly neededBy: readonly string[];
+}
+
+/** Needs a transaction. */
+export async function deleteSnapshot(sql: Sql, id: string): Promise<DeletedSnapshot> {
+  // Whoever lets a trial go on from it at this moment waits and then finds nothing, or was first.
+  await sql.query('select 1 from trialbed.snapshots where id = $1 for update', [id]);
+  const neededBy = (await sql.query<{ id: string }>(goingOn('o.snapshot = $1'), [id])).map((row) => row.id);
+  if (neededBy.length > 0) return { deleted: false, neededBy };
+  return { deleted: (await sql.query('delete from trialbed.snapshots where id = $1 returning id', [id])).length > 0, neededBy };
 }
 
 interface Row {

@@ -23,7 +23,7 @@ import type { RecordClass } from '../domain/retention.ts';
 import type { PurgedClass } from './purge.ts';
 import type { SubjectPurge } from './purge-subject.ts';
 import type { Requeued } from './requeue.ts';
-import type { SnapshotRow } from './snapshots.ts';
+import type { DeletedSnapshot, SnapshotRow } from './snapshots.ts';
 import type { TrialGroup } from '../domain/progress.ts';
 import type { TrialCensus, TrialFilter, TrialPage } from './trial-pages.ts';
 
@@ -408,16 +408,17 @@ export interface Store extends AsyncDisposable {
 
   putSnapshot(id: string, trial: string, attempt: number, snapshot: JsonObject): Promise<void>;
   /**
-   * Removes what of a class ended before `cutoff`: of attempts, or of batches where it is `verdicts`. Nothing of a trial that may still run is touched. `dryRun`: it is only counted.
+   * Removes what of a class ended before `cutoff`: of attempts, or of batches where it is `verdicts`. Nothing of a trial that may still run is touched, nor of an attempt from which such
+   * a trial goes on. `dryRun`: it is only counted.
    */
   purge(which: RecordClass, cutoff: Date, options: { readonly dryRun: boolean }): Promise<PurgedClass>;
-  /** Removes what there is of the person with a mail address. Trials that may still run are left alone, and named. */
+  /** Removes what there is of the person with a mail address. Trials that may still run, and attempts from which they go on, are left alone; the former are named. */
   purgeSubject(address: string, options: { readonly dryRun: boolean }): Promise<SubjectPurge>;
 
   /** The newest first, at most 1,000. */
   snapshots(filter?: { readonly batch?: string; readonly trial?: string; readonly limit?: number }): Promise<readonly SnapshotRow[]>;
-  /** `false`: there was none. */
-  deleteSnapshot(id: string): Promise<boolean>;
+  /** One from which a trial goes on that has not ended stays. */
+  deleteSnapshot(id: string): Promise<DeletedSnapshot>;
   snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;
 
   /** End state of a case's reference solution, by generation and case. */

@@ -212,6 +212,32 @@ test('a case goes with the last batch that names it, and stays while somebody pl
   }
 });
 
+test('what a fork goes on from stays until that has ended, by age and for a person, and it is told', async () => {
+  const { store } = testbed.root;
+  const source = await ended(60, 'forked');
+  const fork = await client.fork(source.trial, { at: 'start' });
+  const settingsFile = await settings('retention: { snapshots: 55d, raw_mail: 55d, conversation: 55d, ledger: 55d, verdicts: 55d }\n');
+  const before = await opened(source.trial);
+  const { world } = await client.snapshots.show(source.trial);
+  const address = world.effects.flatMap((effect) => (effect.kind === 'mail' ? effect.recipients : []))[0]?.address ?? '';
+  const stays = [0, 1];
+  for (const dryRun of [true, false])
+    expect((await client.purge({ dryRun, settingsFile })).map(({ count, needed }) => [count, needed])).toEqual([stays, stays, stays, stays, stays]);
+  const left = await client.purgeSubject(address);
+  expect(left.running).toContain(fork.trial);
+  expect(left.trials).not.toContain(source.trial);
+  expect(await opened(source.trial)).toBe(before);
+  await store.settle([fork.trial]);
+  expect((await client.purge({ settingsFile })).map(({ count, needed }) => [count, needed])).toEqual([
+    [1, 0],
+    [0, 0],
+    [1, 0],
+    [1, 0],
+    [1, 0],
+  ]);
+  expect(await opened(source.trial)).toBe('');
+});
+
 test('a wrong settings file is told with line and nearest name, and nothing is removed', async () => {
   await expect(client.purge({ settingsFile: await settings('retention:\n  conversations: 30d\n') })).rejects.toThrow(/:2:3.*conversation/s);
   await expect(client.purge({ settingsFile: await settings('retention:\n  ledger: soon\n') })).rejects.toThrow('30d');

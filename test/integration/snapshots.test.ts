@@ -175,6 +175,19 @@ test('an exported snapshot is restored and compared where the store does not hav
   await expect(elsewhere.snapshots.show(single)).rejects.toThrow('not a snapshot of format trialbed.snapshot/1: at format');
 });
 
+test('one from which a fork goes on that has not ended is not deleted, and whoever asks is told which', async () => {
+  const { store } = testbed.root;
+  const { trial } = await client.fork(right, { at: 'start' });
+  await expect(client.snapshots.delete(`${right}.1`)).rejects.toMatchObject({
+    code: 'snapshot',
+    message: expect.stringMatching(new RegExp(`^${trial} went on from snapshot ${right}\\.1 and has not ended.*trialbed cancel ${trial}`)),
+  });
+  expect((await client.snapshots.show(right)).id).toBe(`${right}.1`);
+  await store.settle([trial]);
+  expect(await client.snapshots.delete(`${right}.1`)).toBe(true);
+  await expect(client.fork(right, { at: 'start' })).rejects.toMatchObject({ code: 'point_refused' });
+});
+
 test('deleting is for good, and repeated changes nothing; it is in the audit log', async () => {
   expect(await client.snapshots.delete(`${wrong}.1`)).toBe(true);
   expect(await client.snapshots.delete(`${wrong}.1`)).toBe(false);

@@ -17,6 +17,7 @@ import { startTrialServices, type TrialServices } from '../../src/worker/trial-w
 import { until } from '../chaos/until.ts';
 import { type AgentServer, startAgentServer } from '../harness/agent-server.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
+import { sendPoisonedSignal } from '../harness/poisoned-signal.ts';
 import { says, startProvider } from '../harness/provider.ts';
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
@@ -146,15 +147,19 @@ describe.concurrent('why a trial is stuck', () => {
       ['payload_too_large', 1],
       ['workflow_error', 1],
     ]);
+    // Temporal's own reset: the code that is there now goes on where nothing was admitted since, in the world that there is.
+    expect(await client.reset(changed, { to: 'op-1' })).toMatchObject({ how: 'temporal', attempt: 1, calls: 1, ended: false });
+    // That code does something else first, and takes no decision meanwhile.
+    const decided = await until('the decision is taken', () => client.decide(`${changed}.1.op-1`, { approved: false, by: 'petra' }));
+    expect(decided).toMatchObject({ told: { state: 'denied' } });
+    await named(changed, 'done');
+    expect((await testbed.root.store.trial(changed))?.summary).toMatchObject({ ending: 'completed', pass: 'pass', attempt: 1 });
   });
 
   it('a poisoned message: names the signal that cannot be taken', async () => {
     const trial = await trialOf(await asking('poisoned'));
     await named(trial, 'approval');
-    const { workflowService, options } = testbed.root.temporal;
-    const metadata = { encoding: new TextEncoder().encode('json/plain') };
-    const input = { payloads: [{ metadata, data: new TextEncoder().encode('{"operation": ') }] };
-    await workflowService.signalWorkflowExecution({ namespace: options.namespace, workflowExecution: { workflowId: trial }, signalName: 'approve', input });
+    await sendPoisonedSignal(testbed.root.temporal, trial);
     const why = await named(trial, 'message');
     expect(why.evidence[0]).toMatchObject({ kind: 'workflow_task', after: { kind: 'signal', name: 'approve' } });
     expect(why.sentence).toMatch(/cannot take the signal approve of event \d+: .*JSON/);

@@ -20,7 +20,7 @@ export const addPurge: AddCommand = (program, { host, action }) => {
     .summary('remove what has been kept for long enough, or what there is of one person')
     .description(
       'Remove what is older than the project keeps it, class by class: snapshots, raw_mail, conversation, ledger, verdicts. The times stand in trialbed.yaml (retention: { snapshots: 14d }); without it nothing is removed. ' +
-        'With --subject, remove what there is of the person with that mail address, however old. Nothing of a trial that may still run is touched.',
+        'With --subject, remove what there is of the person with that mail address, however old. Nothing of a trial that may still run is touched, nor what it was forked or reset from.',
     )
     .option('--dry-run', 'only tell what would be removed')
     .option('--subject <address>', 'remove what names this mail address, and what stands beside it')
@@ -54,11 +54,11 @@ export const addPurge: AddCommand = (program, { host, action }) => {
 };
 
 function purgedLines(purged: readonly PurgedRecords[], dryRun: boolean): readonly string[] {
-  return purged.map(({ class: name, days, count }) => {
+  return purged.map(({ class: name, days, count, needed }) => {
     const of = name === 'verdicts' ? 'batches' : 'attempts';
     return days === null
       ? `${name.padEnd(12)}  kept for ever`
-      : `${name.padEnd(12)}  older than ${days} days: ${count} ${of} ${dryRun ? 'to be removed' : 'removed'}`;
+      : `${name.padEnd(12)}  older than ${days} days: ${count} ${of} ${dryRun ? 'to be removed' : 'removed'}${needed === 0 ? '' : `; ${needed} stay, since trials that were forked or reset and have not ended go on from them`}`;
   });
 }
 
@@ -72,7 +72,11 @@ function subjectLines({ values, trials, running, cases, histories }: SubjectRepo
     ),
     ...(running.length === 0
       ? []
-      : [plainText(`${running.length} trials may still run and were left alone; repeat the command when they have ended: ${running.slice(0, 10).join(', ')}`)]),
+      : [
+          plainText(
+            `${running.length} trials may still run; they and what they go on from were left alone. Repeat the command when they have ended: ${running.slice(0, 10).join(', ')}`,
+          ),
+        ]),
     ...(cases.length === 0
       ? []
       : [plainText(`case files that name it stay, since a case is known by its content; change them in the suite: ${cases.slice(0, 10).join(', ')}`)]),

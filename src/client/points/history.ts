@@ -11,7 +11,10 @@ export interface HistoryMark {
   readonly event: number;
   /** The same as the server gave it. */
   readonly id: HistoryEvent['eventId'];
-  /** `begins`: an attempt; `admitted`: an operation was let through or called; `ended`: it has an outcome; `boundary`: a workflow task was completed. */
+  /**
+   * `begins`: an attempt; `admitted`: an operation, a turn or a decision was let through, or an operation called; `ended`: it has an outcome; `boundary`: a workflow task was
+   * completed.
+   */
   readonly what: 'begins' | 'admitted' | 'ended' | 'boundary';
   readonly operation: string | null;
 }
@@ -51,8 +54,8 @@ class Reader {
     const at = Number(event.eventId ?? 0);
     const mark = (what: HistoryMark['what'], operation: string | null = null): HistoryMark => ({ event: at, id: event.eventId, what, operation });
     if (event.workflowTaskCompletedEventAttributes) return [mark('boundary')];
-    if (event.workflowExecutionUpdateAcceptedEventAttributes)
-      return event.workflowExecutionUpdateAcceptedEventAttributes.acceptedRequest?.input?.name === 'operate' ? [mark('admitted')] : [];
+    // Whoever sent it has been told that it counts, or is about to be.
+    if (event.workflowExecutionUpdateAcceptedEventAttributes) return [mark('admitted')];
     const started = event.activityTaskScheduledEventAttributes;
     if (started) {
       if (BEGINS.has(started.activityType?.name ?? '')) return [mark('begins')];

@@ -19,7 +19,7 @@ export async function isWedged(temporal: Client, trial: string): Promise<boolean
 
 /**
  * Has Temporal go on with a wedged trial from its last workflow task at or before an event. Only where no operation was admitted after it: what an operation did stands
- * in the world, and would be done again. Null: one was, or there is no such task.
+ * in the world, and would be done again. Nor a turn or a decision, of which whoever sent it knows that it counts. Null: one was, or there is no such task.
  */
 export async function resetByTemporal(
   temporal: Client,

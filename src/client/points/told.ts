@@ -4,17 +4,16 @@ import type { Operation } from '../../domain/operation.ts';
 import { outageOf } from '../../domain/outage.ts';
 import type { LedgerRow } from '../../environments/world.ts';
 import type { ExactSnapshot } from '../../environments/worlds/snapshot.ts';
-import type { TrialRow } from '../../store/store.ts';
+import type { BatchRow, TrialRow } from '../../store/store.ts';
+import { Content } from '../../worker/content.ts';
 import type { Root } from '../../worker/root.ts';
 import { notesQuery } from '../../workflows/messages.ts';
 import { PointRefusedError } from './errors.ts';
+import { noteFromLedger } from './from-ledger.ts';
 import type { TrialState } from './trial-state.ts';
 
 /** How long a workflow may take to say what it told. */
 const ANSWERS_MS = 5_000;
-
-/** Faults that leave the reply to a call as its tool gave it. */
-const SILENT: ReadonlySet<string> = new Set(['slow', 'stale_read', 'concurrent_change', 'conflicting_records', 'duplicate_delivery']);
 
 /**
  * What the agent was told of the first `count` calls: from the record of an attempt that was graded, from the workflow, or, where that cannot answer, from the ledger, as
@@ -22,7 +21,12 @@ const SILENT: ReadonlySet<string> = new Set(['slow', 'stale_read', 'concurrent_c
  *
  * @throws {PointRefusedError} where what was told is not known
  */
-export async function toldOf(root: Pick<Root, 'store' | 'temporal'>, trial: TrialRow, state: TrialState, count: number): Promise<readonly OperationNote[]> {
+export async function toldOf(
+  root: Pick<Root, 'store' | 'temporal' | 'loadEnvironment'>,
+  trial: TrialRow,
+  batch: BatchRow,
+  { state, count }: { readonly state: TrialState; readonly count: number },
+): Promise<readonly OperationNote[]> {
   if (count === 0) return [];
   const { id, attempt } = trial;
   const rows = state.snapshot.operations.slice(0, count);
@@ -34,10 +38,14 @@ export async function toldOf(root: Pick<Root, 'store' | 'temporal'>, trial: Tria
     return wanted.map((operation) => within(known.get(operation) ?? unanswered(id, operation), wanted));
   }
   const earlier = await root.store.origin(id, attempt);
-  return rows.map((row, index) => {
-    const before = earlier?.notes.find((note) => note['id'] === row.id);
-    return before ? (before as unknown as OperationNote) : derived(id, state.snapshot as ExactSnapshot, row, index + 1);
-  });
+  const { faults } = state.snapshot as ExactSnapshot;
+  const environment = await new Content(root.loadEnvironment).environment(batch.environment);
+  const told: OperationNote[] = [];
+  for (const row of rows) {
+    const recalled = earlier?.notes.find((note) => note['id'] === row.id) as OperationNote | undefined;
+    told.push(recalled ?? noteFromLedger(row, { faults, environment, scheduled: trial.scheduleHash !== null, before: told }) ?? unsure(id, row));
+  }
+  return told;
 }
 
 /** Null where the workflow is not there, or nobody answers for it. */
@@ -78,20 +86,9 @@ function unanswered(trial: string, operation: string): never {
   throw new PointRefusedError(trial, `${operation} of ${trial} has not been answered yet; take an earlier operation, or wait until it is`);
 }
 
-/** From the ledger alone. @throws {PointRefusedError} where more than one answer fits it */
-function derived(trial: string, { operations, faults }: ExactSnapshot, row: LedgerRow, seq: number): OperationNote {
-  const { id, tool, refusal, state, problem } = row;
-  const hit = (faults.rows['faults'] ?? []).find(
-    (fault) => (fault as { operation?: unknown }).operation === id && !SILENT.has(String((fault as { kind?: unknown }).kind)),
+function unsure(trial: string, { id, tool }: LedgerRow): never {
+  throw new PointRefusedError(
+    trial,
+    `what the agent was told of ${id} (${tool}) is known to its workflow alone, which does not answer; start a worker for its batch, or take an operation before it`,
   );
-  const note = { id, seq, tool, replayOf: null, disturbed: false };
-  if (refusal) return { ...note, position: null, told: refusal.state, problem: refusal.problem };
-  const sure = (state === 'committed' && !hit) || state === 'failed' || (state === 'denied' && row.approval !== undefined);
-  if (!sure || row.idempotencyKey !== null)
-    throw new PointRefusedError(
-      trial,
-      `what the agent was told of ${id} (${tool}) is known to its workflow alone, which does not answer; start a worker for its batch, or take an operation before it`,
-    );
-  const position = operations.filter((other, index) => index < seq && other.tool === tool && other.refusal === null).length;
-  return { ...note, position, told: state === 'committed' ? 'committed' : state === 'denied' ? 'denied' : 'failed', problem };
 }

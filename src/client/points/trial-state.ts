@@ -19,7 +19,11 @@ export interface TrialState {
  */
 export async function stateOf({ store, worlds }: Pick<Root, 'store' | 'worlds'>, trial: TrialRow, batch: BatchRow): Promise<TrialState> {
   const { id, attempt } = trial;
-  if (attempt === 0) throw new PointRefusedError(id, `trial ${id} has not begun, so there is no state to go on from`);
+  if (attempt === 0)
+    throw new PointRefusedError(
+      id,
+      `trial ${id} has not begun, so there is no state to go on from; where it is stuck, \`trialbed requeue ${id} --force\` begins it anew`,
+    );
   const name = `${id}.${attempt}`;
   const kept = await store.snapshot(name);
   const state = kept
@@ -53,9 +57,10 @@ export async function requireContent(
   batch: BatchRow,
   agentHash: string | null,
 ): Promise<void> {
-  const difference = await content
-    .differenceIn(batch, agentHash === null ? [] : [agentHash], store)
-    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+  const difference = await content.differenceIn(batch, agentHash === null ? [] : [agentHash], store).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new PointRefusedError(trial.id, `what trial ${trial.id} was made with cannot be held against what is here: ${why}`, { cause: error });
+  });
   if (difference !== null)
     throw new PointRefusedError(
       trial.id,

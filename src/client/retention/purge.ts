@@ -9,6 +9,8 @@ export interface PurgedRecords {
   readonly days: number | null;
   /** Attempts, or batches where it is `verdicts`. */
   readonly count: number;
+  /** Those of the same age that stay, since a trial that was forked or reset goes on from them and has not ended. */
+  readonly needed: number;
 }
 
 export interface SubjectReport extends SubjectPurge {
@@ -42,8 +44,9 @@ export async function purgeByAge(
   const purged: PurgedRecords[] = [];
   for (const name of RECORD_CLASSES) {
     const age = retention[name];
-    const count = age === null ? 0 : (await store.purge(name, new Date(options.now.getTime() - age), { dryRun: options.dryRun })).count;
-    purged.push({ class: name, days: age === null ? null : age / 86_400_000, count });
+    const { count, needed } =
+      age === null ? { count: 0, needed: 0 } : await store.purge(name, new Date(options.now.getTime() - age), { dryRun: options.dryRun });
+    purged.push({ class: name, days: age === null ? null : age / 86_400_000, count, needed });
   }
   return purged;
 }

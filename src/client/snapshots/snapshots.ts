@@ -8,6 +8,9 @@ import { findRow, findSnapshot, worldSnapshotOf } from './find.ts';
 import { endSnapshot, openSnapshots, type OpenSnapshot, restoreSnapshot, type RestoredSnapshot } from './restore.ts';
 import type { WorldSnapshot } from '../../environments/world.ts';
 
+/** Trials that a refusal names. */
+const MAX_NAMED = 5;
+
 /** A snapshot as it is shown. */
 export interface SnapshotView extends SnapshotRow {
   readonly environment: { readonly name: string; readonly version: string };
@@ -34,7 +37,7 @@ export interface Snapshots {
   compareWithExpected(snapshot: string): Promise<ExpectedComparison>;
   /** Writes it in clear to a file (`.json`) or a folder. Gives the files. */
   export(snapshot: string, out: string): Promise<readonly string[]>;
-  /** `false`: it was deleted before. A world that was restored from it stands on. @throws {SnapshotError} while its attempt has not ended */
+  /** `false`: it was deleted before. A world that was restored from it stands on. @throws {SnapshotError} while its attempt, or a trial that goes on from it, has not ended */
   delete(snapshot: string): Promise<boolean>;
 }
 
@@ -66,7 +69,13 @@ export function snapshotsOver(root: Root): Snapshots {
       const row = await findRow(root, name);
       if (row.ending === null)
         throw new SnapshotError(`attempt ${row.attempt} of trial ${row.trial} has not ended, and its snapshot may be needed; delete it afterwards`);
-      return store.deleteSnapshot(row.id);
+      const { deleted, neededBy } = await store.deleteSnapshot(row.id);
+      const [first] = neededBy;
+      if (first !== undefined)
+        throw new SnapshotError(
+          `${neededBy.slice(0, MAX_NAMED).join(', ')}${neededBy.length > MAX_NAMED ? ` and ${neededBy.length - MAX_NAMED} more` : ''} went on from snapshot ${row.id} and ${neededBy.length === 1 ? 'has' : 'have'} not ended; delete it afterwards, or give them up first, as by \`trialbed cancel ${first}\``,
+        );
+      return deleted;
     },
   };
 }
