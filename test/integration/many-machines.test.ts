@@ -13,7 +13,7 @@ import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 import { commandPlace, type Running } from './cli-process.ts';
 
-const { postgresUrl, temporalAddress } = inject('services');
+const { temporalAddress } = inject('services');
 const stack = new AsyncDisposableStack();
 let folder: string;
 let testbed: Testbed;
@@ -22,10 +22,11 @@ let worldsUrl: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'trialbed-machines-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
-  const west = stack.use(await ownServer());
-  worldsUrl = `east=${postgresUrl} west=${west.url}`;
+  // Of the server that all tests share nobody knows how many worlds it has, which decide where one is made.
+  const [east, west] = [stack.use(await ownServer()), stack.use(await ownServer())];
+  worldsUrl = `east=${east.url} west=${west.url}`;
   const worldHosts = [
-    { name: 'east', kind: 'external', adminUrl: postgresUrl },
+    { name: 'east', kind: 'external', adminUrl: east.url },
     { name: 'west', kind: 'external', adminUrl: west.url },
   ] as const;
   testbed = stack.use(await startTestbed(inject('services'), { worker: false, config: { worldHosts, deployment: 'lab' } }));
