@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { audited } from '../../src/client/audited.ts';
+import { PointRefusedError } from '../../src/client/points/errors.ts';
 import { ControlRefusedError } from '../../src/client/control-errors.ts';
 import type { AuditedAct, AuditEntry, AuditOutcome } from '../../src/store/audit.ts';
 import { TestHost } from './cli-support.ts';
@@ -46,8 +47,12 @@ test('what was asked is in the log before it is done; what became of it follows'
   };
   expect(await audited(store, ACT, work(null))).toBe(5);
   await expect(audited(store, ACT, work(new ControlRefusedError('it has ended')))).rejects.toThrow('it has ended');
+  await expect(audited(store, ACT, work(new PointRefusedError('b-1', 'there is no op-22')))).rejects.toThrow('op-22');
   await expect(audited(store, ACT, work(new Error('away')))).rejects.toThrow('away');
-  expect(told).toEqual(['asked', 'work', 'done', 'no problem', 'asked', 'work', 'refused', 'it has ended', 'asked', 'work', 'failed', 'away']);
+  expect(told).toEqual([
+    ...['asked', 'work', 'done', 'no problem', 'asked', 'work', 'refused', 'it has ended'],
+    ...['asked', 'work', 'refused', 'there is no op-22', 'asked', 'work', 'failed', 'away'],
+  ]);
   const closed = { ...store, audit: async () => Promise.reject(new Error('the store is away')) };
   told.length = 0;
   await expect(audited(closed, ACT, work(null))).rejects.toThrow('the store is away');
