@@ -120,7 +120,7 @@ describe('the package, installed from its archive in an empty folder', { timeout
       );
     }
     // A dynamic import, so that the pattern is seen to find those.
-    expect(imports.get('dist/cli/commands/worker.js')).toContain('dist/client/work.js');
+    expect(imports.get('dist/cli/commands/worker.js')).toContain('dist/client/index.js');
     const missing = [...imports].flatMap(([file, named]) => named.filter((name) => !there.has(name)).map((name) => `${file}: ${name}`));
     expect(missing).toEqual([]);
   });
