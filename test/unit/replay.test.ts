@@ -157,7 +157,7 @@ test('what the code throws is told with its place', async () => {
   const { exit, out } = await replay('--file', file);
   expect(exit).toBe(1);
   expect(out).toContain('the code throws in the workflow task that begins with event 3\n');
-  expect(out).toMatch(/Cannot read properties of null.*\n +at .*trial\.ts:\d+/);
+  expect(out).toMatch(/Cannot read properties of null.*\n +at .*workflows\/trial-run\.ts:\d+/);
 });
 
 test('a history that has not come to its end is compatible so far', async () => {
