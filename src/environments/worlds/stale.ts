@@ -4,6 +4,7 @@ import { sqlState } from '../hosts/connection.ts';
 import { FencedError } from '../world.ts';
 import { StaleReadError } from './errors.ts';
 import { inSys, type Layout, REFUSED, searchPath } from './layout.ts';
+import { asNew } from './transact.ts';
 import { worldSql } from './world-sql.ts';
 
 /** Long enough for any write of a tool to commit. */
@@ -37,7 +38,7 @@ export function staleSql(pool: pg.Pool, world: { readonly layout: Layout; readon
         ]);
         return await worldSql(client, () => undefined).query(text, values);
       } finally {
-        healthy = await end(client);
+        healthy = await end(client, world.layout);
         client.release(!healthy);
       }
     },
@@ -56,7 +57,7 @@ async function rewound(pool: pg.Pool, { layout, epoch }: { readonly layout: Layo
       await client.query(`SELECT ${inSys(layout, 'rewind')}($1, $2)`, [seq, epoch]);
       return client;
     } catch (error) {
-      client.release(!(await end(client)));
+      client.release(!(await end(client, layout)));
       const state = sqlState(error);
       if (state === REFUSED.fenced) throw new FencedError('the world');
       if (state === null || !IN_THE_WAY.has(state)) throw error;
@@ -66,10 +67,9 @@ async function rewound(pool: pg.Pool, { layout, epoch }: { readonly layout: Layo
   }
 }
 
-async function end(client: pg.PoolClient): Promise<boolean> {
+async function end(client: pg.PoolClient, layout: Layout): Promise<boolean> {
   try {
-    await client.query('ROLLBACK');
-    await client.query('DISCARD ALL');
+    await client.query(`ROLLBACK; ${asNew(layout)}`);
     return true;
   } catch {
     return false;

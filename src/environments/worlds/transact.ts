@@ -92,7 +92,7 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
  * trigger of every world that the session has served. Of what that discards beside, temporary tables are refused to the roles of worlds, and so are advisory locks where
  * worlds share a database.
  */
-function asNew({ database }: Layout): string {
+export function asNew({ database }: Layout): string {
   const plain = 'SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; DEALLOCATE ALL; UNLISTEN *; DISCARD SEQUENCES';
   return database === WORLDS_DATABASE ? plain : `${plain}; SELECT pg_advisory_unlock_all()`;
 }

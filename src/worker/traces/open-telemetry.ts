@@ -67,6 +67,7 @@ function withinItsPart(takes: Traces['takes']): ActivityInterceptorsFactory {
 
 const PARTS: { readonly [activity: string]: PartName } = {
   beginAttempt: 'attempt',
+  startAttempt: 'attempt',
   setPhase: 'attempt',
   finishAttempt: 'attempt',
   provision: 'phase provision',
