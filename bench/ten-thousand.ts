@@ -7,7 +7,7 @@ import { status } from '../src/infra/services.ts';
 import type { Root } from '../src/worker/root.ts';
 import { eightCalls } from './eight-calls.ts';
 import { type Effort, type Figures, rounded } from './figures.ts';
-import { residentMb } from './process-cost.ts';
+import { cpuMs, residentMb } from './process-cost.ts';
 
 const TRIALS = 10_000;
 const IN_FLIGHT = 50;
@@ -26,6 +26,9 @@ export async function tenThousand(root: Root, { quick }: Effort): Promise<Figure
   const seconds: number[] = [];
   const workerMb: { [thousand: string]: number | null } = {};
   const serverMb: { [thousand: string]: number | null } = {};
+  // What else the machine does moves the rate, and this hardly.
+  const workerCpu: { [thousand: string]: number | null } = {};
+  let cpuBefore = await cpuMs(worker.pid);
   let [ended, passed, since] = [0, 0, performance.now()];
   for await (const event of handle.events()) {
     if (event.type === 'batch') since = performance.now();
@@ -37,6 +40,9 @@ export async function tenThousand(root: Root, { quick }: Effort): Promise<Figure
     since = performance.now();
     const [ours, its] = [await residentMb(worker.pid), await residentMb(server)];
     const turn = String(ended / thousand);
+    const cpu = await cpuMs(worker.pid);
+    workerCpu[turn] = cpu === null || cpuBefore === null ? null : rounded((cpu - cpuBefore) / thousand);
+    cpuBefore = cpu;
     [workerMb[turn], serverMb[turn]] = [ours && rounded(ours, 0), its && rounded(its, 0)];
     process.stderr.write(`${ended} trials: ${rounded(thousand / (seconds.at(-1) ?? 1))} a second, worker ${workerMb[turn]} MB, server ${serverMb[turn]} MB\n`);
   }
@@ -55,6 +61,7 @@ export async function tenThousand(root: Root, { quick }: Effort): Promise<Figure
     ten_thousand_per_s_second: rate(1),
     ten_thousand_per_s_last: rate(9),
     ten_thousand_last_to_second: rounded(rate(9) / rate(1), 3),
+    ten_thousand_worker_cpu_ms_per_trial: workerCpu,
     ten_thousand_worker_mb: workerMb,
     ten_thousand_server_mb: serverMb,
     ten_thousand_worker_mb_growth: growth(workerMb),
@@ -72,7 +79,8 @@ async function counted({ store }: Root, batch: string): Promise<{ readonly trial
 }
 
 async function timeOfReport(root: Root, batch: string): Promise<number> {
-  await using bed = trialbedOver(root, async () => {});
+  // Not closed: its end is that of the root's connections, which are still needed.
+  const bed = trialbedOver(root, async () => {});
   const startedAt = performance.now();
   await writeBatchReport(bed, { batch, folder: join(root.config.home, 'bench-report') });
   return performance.now() - startedAt;
