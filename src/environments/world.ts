@@ -222,8 +222,11 @@ export interface World {
   serve(operation: { readonly id: string; readonly attempt: number }): Promise<boolean>;
   /** The tool server has answered: what it does now is nobody's. */
   served(operation: { readonly id: string; readonly attempt: number }): Promise<void>;
-  /** Ends the sessions of a tool server that was ended itself: what it had not committed is gone. */
-  endServerSessions(): Promise<void>;
+  /**
+   * The tool server was ended while it served this attempt: what its sessions had under way is gone. False where it serves another by now, whose sessions are left
+   * alone: a worker that was taken for lost may find out late.
+   */
+  loseServing(operation: { readonly id: string; readonly attempt: number }): Promise<boolean>;
   clock(): Promise<WorldClock>;
   /** Credentials with which the harness's own tools speak to the services for an operation, and those that an agent of its own may have. */
   credentials(): Promise<WorldCredentials>;

@@ -61,10 +61,10 @@ export class ToolServers implements AsyncDisposable {
    */
   async call(world: World, environment: LoadedEnvironment, call: ServedCall): Promise<CallToolResult> {
     return this.inTurn(world, call.signal, async (served) => {
-      const server = await this.running(world, environment, served);
       while (!(await world.serve(call.operation))) await sleep(POLL_MS, undefined, { signal: call.signal });
-      this.options.failpoint('server_serves_before_call');
       try {
+        const server = await this.running(world, environment, served);
+        this.options.failpoint('server_serves_before_call');
         const result = await server.call(call.tool, call.args, call);
         this.options.failpoint('server_answered_before_ledger');
         await world.served(call.operation);
@@ -91,8 +91,8 @@ export class ToolServers implements AsyncDisposable {
   /** A server that was lost may have left a transaction open, and requests under way: from here on nothing of the attempt comes any more, and another can be served. */
   private async giveUp(world: World, { operation }: ServedCall): Promise<void> {
     try {
-      await world.endServerSessions();
-      await world.ledger.recover(operation.id, operation.attempt);
+      // Where somebody has taken it for lost meanwhile, it is fenced, and another worker's server has sessions of the same role.
+      if (await world.loseServing(operation)) await world.ledger.recover(operation.id, operation.attempt);
     } catch {
       // The database is away: whoever heals the operation does the same.
     }

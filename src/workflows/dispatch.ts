@@ -1,4 +1,4 @@
-import { ApplicationFailure, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { ApplicationFailure, patched, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { FAILURE, OperateCall, OperateResult, PlannedRule, ScriptCursor, TrialActivities, WorldAttempt } from '../activities/contract.ts';
 import type { Dispatch } from './door.ts';
 import { LOST_AFTER } from './messages.ts';
@@ -32,6 +32,11 @@ export async function dispatchCall(at: WorldAttempt, dispatch: Dispatch, playOn:
   const outcome = await carried(at, dispatch, playOn);
   // The schedule's own mistake is no outcome of the agent's call: it ends the attempt.
   if (outcome.state !== 'committed' && outcome.problem.code === NOT_APPLICABLE) throw ApplicationFailure.nonRetryable(outcome.problem.message, NOT_APPLICABLE);
+  // Nothing was done, and no fault asked for that: an agent that were told so would be graded for our trouble.
+  if (outcome.state === 'failed' && outcome.reason === 'absent' && patched('lost-call-ends-attempt')) {
+    const why = outcome.lostBy ? `: ${outcome.lostBy.message}` : '';
+    throw ApplicationFailure.nonRetryable(`${dispatch.call.id} (${dispatch.call.tool}) was lost again and again before it had its effect${why}`, 'CallLost');
+  }
   return outcome;
 }
 

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { pin } from '../../src/client/pin.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
@@ -21,6 +22,13 @@ afterAll(async () => {
   await testbed[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
+
+const NO_STATE = { clock: '2026-03-02T09:30:00+01:00', timezone: 'Europe/Berlin', state: [] };
+
+interface Dispatched {
+  readonly id: string;
+  readonly attempt: number;
+}
 
 const pack = (options: JsonObject = {}): JsonObject => ({ use: resolve('test/fixtures/packs/served/pack.ts'), with: options });
 const act = (how: string, body: string, more: JsonObject = {}): JsonObject => ({ call: 'act', with: { how, body }, ...more });
@@ -161,19 +169,58 @@ describe('a tool server that is lost during a call', () => {
     ]);
   });
 
-  it('again and again is told as unavailable, and why is kept for operators', async () => {
-    const { trial, record } = await play('always', script([act('die', 'a'), act('hang', 'b'), act('chatter', 'c'), { call: 'look' }]), {
-      tools: { act: { effect: 'write', timeoutMs: 1_500 } },
+  it.each([
+    ['die', 'it exited with status 9'],
+    ['hang', 'it has not answered within 0.5 s'],
+    ['chatter', '"debug: about to write"'],
+  ])('again and again (%s) is no result of the agent, and operators are told why', async (how, why) => {
+    const environment = pack({ tools: { act: { effect: 'write', timeoutMs: 500 } } });
+    const suite = await writeOneCaseSuite(folder, `always-${how}`, { environment, agent: script([act(how, 'a')]) });
+    const { trials } = await testbed.run({ ...suite, keep: 'never' });
+    expect(trials).toMatchObject([{ ending: 'infra_error', pass: null, attempt: 3 }]);
+    const [attempt] = await testbed.root.store.attempts(trials[0]?.trial ?? '');
+    expect(attempt?.problem).toMatchObject({
+      message: expect.stringContaining('op-1 (act) was lost again and again before it had its effect'),
     });
-    expect(trial).toMatchObject({ ending: 'completed', attempt: 1, disturbed: true });
-    expect(told(record)).toEqual([...Array(3).fill(['failed', 'failed', 'unavailable']), ['committed', 'committed', null]]);
-    expect(record.operations.map(({ detail = '' }) => detail)).toEqual([
-      expect.stringContaining('it exited with status 9'),
-      expect.stringContaining('it has not answered within 1.5 s'),
-      expect.stringContaining('"debug: about to write"'),
-      '',
-    ]);
-    expect(notes(record)).toEqual([]);
+    expect(attempt?.problem?.message).toContain(why);
+  });
+
+  it('by a worker that finds out late: what the next one has under way goes on', async () => {
+    const { root } = testbed;
+    const environment = await root.loadEnvironment({ file: resolve('test/fixtures/packs/served/pack.ts'), options: {} });
+    const lease = { owner: 'late-worker-1.1', workflowId: null, isolation: 'database' as const, leaseMs: 60_000, kase: NO_STATE };
+    const world = await root.worlds.open(await root.worlds.provision(environment, lease));
+    await using stack = new AsyncDisposableStack();
+    stack.defer(async () => void (await world.release()));
+    const [lost, next, last] = [1, 2, 3].map((attempt) => ({ id: 'op-1', attempt })) as [Dispatched, Dispatched, Dispatched];
+    await world.ledger.propose({ id: 'op-1', tool: 'act', args: {}, idempotencyKey: null, refusal: null });
+    const session = async () => {
+      const client = new pg.Client({ connectionString: (await world.credentials()).server?.sqlUrl });
+      client.on('error', () => undefined);
+      await client.connect();
+      stack.defer(() => client.end().catch(() => undefined));
+      return client;
+    };
+    expect(await world.serve(lost)).toBe(true);
+    const [ofLost, idle] = [await session(), await session()];
+    await ofLost.query('BEGIN');
+    await world.ledger.recover('op-1', 1);
+    // What the lost one began is not the next one's to end.
+    expect(await world.serve(next)).toBe(true);
+    await expect(ofLost.query("INSERT INTO notes (body) VALUES ('of the lost one')")).rejects.toThrow();
+    const ofNext = await session();
+    await ofNext.query("BEGIN; INSERT INTO notes (body) VALUES ('of the next one')");
+    expect(await world.loseServing(lost)).toBe(false);
+    await ofNext.query('COMMIT');
+    await ofNext.query('BEGIN');
+    expect(await world.loseServing(next)).toBe(true);
+    await expect(ofNext.query('SELECT 1')).rejects.toThrow();
+    // Who has nothing under way has nothing that could be lost.
+    await idle.query('SELECT 1');
+    await world.ledger.recover('op-1', 2);
+    expect(await world.serve(last)).toBe(true);
+    const { effects } = await world.observe();
+    expect(effects).toMatchObject([{ table: 'notes', operation: 'op-1', after: { body: 'of the next one' } }]);
   });
 });
 

@@ -68,13 +68,16 @@ async function lockedAtOnce(client: pg.PoolClient, lock: { readonly sql: string;
   }
 }
 
-/** Ends sessions that are logged in as a role, and waits, bounded, until they are gone. Needs no membership on a superuser's connection. */
-export async function endSessions(client: pg.ClientBase | pg.Pool, role: string): Promise<void> {
+/**
+ * Ends sessions that are logged in as a role, and waits, bounded, until they are gone; with `busy`, only those in a statement or a transaction. Needs no membership on a
+ * superuser's connection.
+ */
+export async function endSessions(client: pg.ClientBase | pg.Pool, role: string, { busy = false }: { readonly busy?: boolean } = {}): Promise<void> {
   const started = Date.now();
   for (;;) {
     const { rows } = await client.query<{ left: number }>(
-      'SELECT count(pg_terminate_backend(pid))::int AS left FROM pg_stat_activity WHERE usename = $1 AND pid <> pg_backend_pid()',
-      [role],
+      "SELECT count(pg_terminate_backend(pid))::int AS left FROM pg_stat_activity WHERE usename = $1 AND pid <> pg_backend_pid() AND (state <> 'idle' OR NOT $2)",
+      [role, busy],
     );
     if ((rows[0]?.left ?? 0) === 0 || Date.now() - started > GIVE_UP_MS) return;
     await pause(POLL_MS);

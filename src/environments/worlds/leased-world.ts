@@ -155,7 +155,10 @@ export class LeasedWorld implements World {
           `UPDATE ${inSys(layout, 'serving')} SET operation = $1, attempt = $2 WHERE operation IS NULL OR (operation = $1 AND attempt < $2)`,
           [operation.id, operation.attempt],
         );
-        return rowCount === 1;
+        if (rowCount !== 1) return false;
+        // What a server still does for the attempt that was lost must not become this one's.
+        if (operation.attempt > 1 && layout.serverRole !== undefined) await endSessions(this.parts.access.control, layout.serverRole, { busy: true });
+        return true;
       });
     } catch (error) {
       throw await this.refusal(meaning(error, operation), operation);
@@ -169,9 +172,15 @@ export class LeasedWorld implements World {
     );
   }
 
-  async endServerSessions(): Promise<void> {
-    const { serverRole } = this.row.layout;
-    if (serverRole !== undefined) await endSessions(this.parts.access.control, serverRole);
+  async loseServing({ id, attempt }: Attempt): Promise<boolean> {
+    const { layout } = this.row;
+    return inTransaction(this.parts.access.admin, async (client) => {
+      // Held until the sessions are gone: whoever is served next begins after that.
+      const { rowCount } = await client.query(`SELECT 1 FROM ${inSys(layout, 'serving')} WHERE operation = $1 AND attempt = $2 FOR UPDATE`, [id, attempt]);
+      if (rowCount !== 1) return false;
+      if (layout.serverRole !== undefined) await endSessions(this.parts.access.control, layout.serverRole, { busy: true });
+      return true;
+    });
   }
 
   async clock(): Promise<WorldClock> {

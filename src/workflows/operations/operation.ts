@@ -5,7 +5,14 @@ import { transition } from './state.ts';
 
 export type OperationOutcome<T> =
   | { readonly state: 'committed'; readonly value: T; readonly disturbed: boolean }
-  | { readonly state: 'failed' | 'unknown'; readonly reason: FailureReason; readonly problem: OperationProblem; readonly disturbed: boolean };
+  | {
+      readonly state: 'failed' | 'unknown';
+      readonly reason: FailureReason;
+      readonly problem: OperationProblem;
+      readonly disturbed: boolean;
+      /** Of an operation that was lost again and again (`absent`): what lost it at last. */
+      readonly lostBy?: OperationProblem;
+    };
 
 /** What the system of record answered when it was asked about a lost attempt, after that attempt had been fenced. */
 export type Recovery<T> =
@@ -73,7 +80,7 @@ export async function runOperation<T>(options: OperationOptions<T>): Promise<Ope
     if (recovery.found === 'undetermined') return end({ state: 'unknown', reason, problem, disturbed });
     if (attempt > (options.redispatches ?? 3)) {
       const lost = { code: 'unavailable', message: 'The call was lost again and again before it had its effect; nothing was changed.' };
-      return end({ state: 'failed', reason: 'absent', problem: lost, disturbed });
+      return end({ state: 'failed', reason: 'absent', problem: lost, disturbed, lostBy: problem });
     }
   }
 }

@@ -1,3 +1,4 @@
+import type { TrialRecord } from '../../../src/domain/record.ts';
 import type { TrialRow } from '../../../src/store/store.ts';
 import type { Root } from '../../../src/worker/root.ts';
 import { sweep } from '../../../src/client/sweep.ts';
@@ -37,9 +38,10 @@ export async function checkPair({ store }: Root, pair: Pair): Promise<Checked> {
       if (!row.summary || !other?.summary) throw new Error('it has no result');
       if (isLost(row)) throw new Error('it has no verdict');
       const [mine, theirs] = [await observed(store, row.summary), await observed(store, other.summary)];
-      if (verdictOf(mine) !== verdictOf(theirs)) violations.push(`${name}: its verdict is ${verdictOf(mine)}, undisturbed ${verdictOf(theirs)}`);
-      else if (JSON.stringify(mine) === JSON.stringify(theirs)) equalThroughout++;
       const [record, snapshot] = [await store.record(row.id, row.summary.attempt), await store.snapshot(row.summary.snapshot ?? '')];
+      if (verdictOf(mine) !== verdictOf(theirs))
+        violations.push(`${name}: its verdict is ${verdictOf(mine)}, undisturbed ${verdictOf(theirs)}; its operations: ${operationsOf(record)}`);
+      else if (JSON.stringify(mine) === JSON.stringify(theirs)) equalThroughout++;
       if (!record || !snapshot) throw new Error(record ? 'it has no snapshot' : 'it has no record');
       violations.push(...unsoundness(record, snapshot.snapshot).map((wrong) => `${name}: ${wrong}`));
       if (row.summary.disturbed) disturbed++;
@@ -64,6 +66,11 @@ export async function leaks(root: Root, folder: string): Promise<{ readonly swep
     ...agents.map(({ pid, args }) => `process ${pid} of an agent: ${args}`),
   ];
   return { swept: first.swept.length, left };
+}
+
+/** Enough to see what led to another verdict. */
+function operationsOf(record: TrialRecord | null): string {
+  return JSON.stringify(record?.operations.map(({ id, tool, told, known, problem, detail, disturbed }) => ({ id, tool, told, known, problem, detail, disturbed })));
 }
 
 function verdictOf({ ending, pass, findings }: Observed): string {
