@@ -70,7 +70,9 @@ export async function leaks(root: Root, folder: string): Promise<{ readonly swep
 
 /** Enough to see what led to another verdict. */
 function operationsOf(record: TrialRecord | null): string {
-  return JSON.stringify(record?.operations.map(({ id, tool, told, known, problem, detail, disturbed }) => ({ id, tool, told, known, problem, detail, disturbed })));
+  return JSON.stringify(
+    record?.operations.map(({ id, tool, told, known, problem, detail, disturbed }) => ({ id, tool, told, known, problem, detail, disturbed })),
+  );
 }
 
 function verdictOf({ ending, pass, findings }: Observed): string {
