@@ -28,6 +28,7 @@ import { addSchema } from './commands/schema.ts';
 import { addShow } from './commands/show.ts';
 import { addSnapshot } from './commands/snapshot.ts';
 import { addSweep } from './commands/sweep.ts';
+import { addTrace } from './commands/trace.ts';
 import { addUp } from './commands/up.ts';
 import { addValidate } from './commands/validate.ts';
 import { addWatch } from './commands/watch.ts';
@@ -78,6 +79,7 @@ function createProgram(context: CommandContext): Command {
   program.commandsGroup('Run and read:');
   addRun(program, context);
   addShow(program, context);
+  addTrace(program, context);
   addReplay(program, context);
   addWatch(program, context);
   addPs(program, context);

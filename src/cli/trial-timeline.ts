@@ -2,7 +2,7 @@ import type { TrialView } from '../client/api.ts';
 import type { Effect, MailEffect, RowEffect } from '../domain/effect.ts';
 import type { InjectedFault } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
-import type { Operation } from '../domain/operation.ts';
+import { knownOtherwise, type Operation } from '../domain/operation.ts';
 import type { HandOver, Message, OwnAccess } from '../domain/record.ts';
 import { approvalEndText } from '../report/approval-words.ts';
 import { trialState } from '../report/matrix.ts';
@@ -143,7 +143,7 @@ function clockLine({ at }: Operation, before: Operation | undefined, { paint }: 
 }
 
 function operationLines(operation: Operation, effects: readonly Effect[], { columns, paint }: Page): string[] {
-  const told = operation.told === operation.known ? operation.told : `${operation.told}${knownNote(operation)}`;
+  const told = `${operation.told}${knownOtherwise(operation) ? ` (the systems of record: ${operation.known})` : ''}`;
   const colour = operation.told === 'committed' ? 'green' : operation.told === 'unknown' ? 'yellow' : 'red';
   // Calls that were made at once are accepted in an order of their own.
   const id = operation.id === `op-${operation.seq}` ? '' : ` (${plainText(operation.id)})`;
@@ -175,12 +175,6 @@ function approvalLines({ approval, ended }: Operation, columns: number): string[
     `bound to digest ${approval.digest.slice(0, 12)}${shown === '' ? '' : `, with rows shown: ${shown}`}`,
     ...became,
   ].map((line) => shorten(plainText(line), columns - 7));
-}
-
-/** Where what the agent was told and what the systems of record know are different things. */
-function knownNote(operation: Operation): string {
-  const refused = operation.told === 'rejected' || operation.told === 'denied' || operation.told === 'awaiting_approval';
-  return refused && operation.known === 'failed' ? '' : ` (the systems of record: ${operation.known})`;
 }
 
 function effectLine(effect: Effect, columns: number): string {

@@ -21,6 +21,7 @@ import type { FaultSchedule } from '../domain/fault.ts';
 import type { Json } from '../domain/json.ts';
 import type { ModelCall, Money } from '../domain/model.ts';
 import type { ConversationEntry } from '../store/conversation.ts';
+import type { Trace } from '../report/trace/trace.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { RecordedRuns } from './recorded-runs.ts';
 import type { Keys } from './keys.ts';
@@ -277,6 +278,8 @@ export interface Trialbed extends AsyncDisposable {
   trials(batch: string): Promise<readonly TrialRow[]>;
   /** By id or unique prefix. @throws {NotFoundError} */
   show(trial: string): Promise<TrialView>;
+  /** An attempt of a trial, step by step; default: the one that counts. `writeTrace` makes a page of it. @throws {NotFoundError} */
+  trace(trial: string, options?: { readonly attempt?: number }): Promise<Trace>;
   /**
    * What a trial or a batch waits for, with what that was read from: running, finished or wedged, by its id or a trial's unique prefix. Answers within two seconds, and asks nothing of what
    * may be stuck. Of a Temporal that is away it says so, and tells what the store knows. @throws {NotFoundError}
@@ -396,6 +399,7 @@ export type { PurgedRecords, SubjectReport } from './retention/purge.ts';
 export type { ForkReceipt, ForkRequest } from './fork.ts';
 export type { RequeueReceipt } from './requeue.ts';
 export type { ResetReceipt } from './reset.ts';
+export type { Trace } from '../report/trace/trace.ts';
 export type { Outcomes } from '../store/outcomes.ts';
 export type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
 export type { ConsoleTokenRequest, MadeConsoleToken } from './console-tokens.ts';

@@ -14,6 +14,7 @@ import type { ConsoleOptions, ServedConsole, Trialbed } from './api.ts';
 import { publicUrl } from './console-address.ts';
 import { ConsoleAddressError } from './console-errors.ts';
 import { forget, remember, runningConsole } from './console-place.ts';
+import { ticketTablesOf } from './ticket-tables.ts';
 
 /** How long a page waits for a look at something that may not answer. */
 const LOOK_MS = 3_000;
@@ -92,10 +93,7 @@ function backendOf(parts: ConsoleParts, options: ConsoleOptions): ConsoleBackend
       });
     },
     async ticketTables(id) {
-      return soon(async () => {
-        const batch = await store.batch(id);
-        return batch && ((await root.loadEnvironment(batch.environment)).environment.services?.tickets ?? null);
-      });
+      return soon(() => ticketTablesOf(root, id));
     },
     async why(trial) {
       return soon(async () => {

@@ -5,9 +5,8 @@ import { resolve } from 'node:path';
 import { requireContainers } from '../infra/postgres-container.ts';
 import { acquireServices } from '../infra/services.ts';
 import { readConfig, readSettings } from '../worker/config.ts';
-import type { TrialRecord } from '../domain/record.ts';
 import type { Actor } from '../store/audit.ts';
-import type { BatchRow, LateRequest } from '../store/store.ts';
+import type { BatchRow } from '../store/store.ts';
 import { queueOf } from '../workflows/messages.ts';
 import { createRoot, type Root } from '../worker/root.ts';
 import { type BatchHandle, ClosedError, type FollowedBatch, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
@@ -36,9 +35,11 @@ import { regradeRecorded } from './regrade-runs.ts';
 import { prepareBatch } from './run.ts';
 import { type Settings, sourcesOf } from './settings.ts';
 import { type PreparedBatch, startBatch } from './start-batch.ts';
+import { show } from './show.ts';
 import { snapshotsOver } from './snapshots/snapshots.ts';
 import { sweep } from './sweep.ts';
 import { currentSummaries, summarise } from './summarise.ts';
+import { traceTrial } from './trace.ts';
 import { validate } from './validate.ts';
 import { why } from './why/why.ts';
 import { type WorkOptions, workWith } from './work.ts';
@@ -149,36 +150,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (!(await store.batch(id))) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
       return store.trials(id);
     },
-    async show(id) {
-      const trial = await store.trial(id);
-      if (!trial) throw new NotFoundError(`there is no trial ${id}; \`trialbed ps BATCH\` lists a batch's trials`);
-      const kase = await store.caseDocument(trial.caseHash);
-      if (!kase) throw new NotFoundError(`the case of trial ${trial.id} is not in the store`);
-      const [schedule, attempts, record, messages, verdicts, late, modelCalls, conversation, origin] = await Promise.all([
-        trial.scheduleHash === null ? null : store.scheduleDocument(trial.scheduleHash),
-        store.attempts(trial.id),
-        store.record(trial.id, trial.attempt),
-        store.messages(trial.id, trial.attempt),
-        store.verdicts(trial.id),
-        store.lateRequests(trial.id, trial.attempt),
-        store.modelCalls(trial.id, trial.attempt),
-        store.conversation(trial.id, trial.attempt),
-        store.origin(trial.id, Math.max(1, trial.attempt)),
-      ]);
-      const said = { messages, modelCalls, conversation };
-      const from = origin && { trial: origin.source.trial, attempt: origin.source.attempt, calls: origin.calls };
-      return {
-        trial,
-        ...(from && { origin: from }),
-        kase: kase.kase,
-        schedule: schedule?.schedule ?? null,
-        attempts,
-        record,
-        ...said,
-        verdicts,
-        lateRequests: afterRecord(late, record),
-      };
-    },
+    show: (id) => show(store, id),
+    trace: (id, { attempt } = {}) => traceTrial(root, id, attempt),
     why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),
     replay: (id, options = {}) => replay(root, id, options),
     regrade: (id) => regrade(root, id),
@@ -349,11 +322,6 @@ function wordsOfFork({ at, agent, faults }: ForkRequest): string {
 /** For each service that is asked why something stands still. */
 const WHY_MS = 600;
 
-/** The record holds those of before, in the same order. */
-function afterRecord(late: readonly LateRequest[], record: TrialRecord | null): readonly LateRequest[] {
-  return late.slice(record?.lateAttempts.filter(({ source, operation }) => source === 'door' && operation === null).length ?? 0);
-}
-
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
 export { ConsoleAddressError } from './console-errors.ts';
@@ -371,6 +339,7 @@ export type { Ending, Finding, Judgement, Verdict } from '../domain/verdict.ts';
 export type { BatchWhy, TrialWhy, WhyCause, WhyEvidence } from '../domain/why.ts';
 export type { Settings } from './settings.ts';
 export { type BatchReport, type ReportOptions, writeBatchReport } from './report.ts';
+export { type TraceOptions, writeTrace, type WrittenTrace } from './trace.ts';
 export { doctor, down, type KeptServices, up } from './services.ts';
 export type { WorkOptions } from './work.ts';
 export { initProject } from '../init/init.ts';

@@ -72,3 +72,9 @@ export interface Operation {
   /** The harness had to recover this operation from trouble of its own (a lost worker, an uninjected timeout). */
   readonly disturbed: boolean;
 }
+
+/** What the agent was told and what the systems of record know are different things. A call that was refused, or told to wait, and had no effect is none such. */
+export function knownOtherwise({ told, known }: Pick<Operation, 'told' | 'known'>): boolean {
+  const refused = told === 'rejected' || told === 'denied' || told === 'awaiting_approval';
+  return told !== known && !(refused && known === 'failed');
+}

@@ -69,6 +69,7 @@ export class TestHost implements Host {
       batches: missing,
       trials: missing,
       show: missing,
+      trace: missing,
       why: missing,
       replay: missing,
       regrade: missing,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ConsoleAddressError } from '../../src/client/console-errors.ts';
 import { publicUrl } from '../../src/client/console-address.ts';
 import { findKey, formToken, isFormToken, newKey } from '../../src/gateway/console/keys.ts';
-import { Foreign, ForeignJson } from '../../src/gateway/console/pages/text.tsx';
+import { Foreign, ForeignJson } from '../../src/report/html/text.tsx';
 import type { ConsoleKey } from '../../src/store/console-keys.ts';
 
 const html = (text: string, max?: number) => String(Foreign({ text, ...(max !== undefined && { max }) }));

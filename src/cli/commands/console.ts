@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { ListedToken, Trialbed } from '../../client/api.ts';
 import { plainText } from '../../report/plain-text.ts';
@@ -7,6 +6,7 @@ import { type AddCommand, common, type CommandContext, withClient } from '../com
 import { EXIT } from '../exit.ts';
 import { type CommonFlags, type Host, note, print, printJson } from '../host.ts';
 import { Interruption } from '../interruption.ts';
+import { openInBrowser } from '../open-in-browser.ts';
 import { positiveInteger } from '../options.ts';
 import { settingsOf } from '../host.ts';
 import { textTable } from '../table.ts';
@@ -59,7 +59,7 @@ async function serve(host: Host, flags: ConsoleFlags): Promise<number> {
     print(host, `sign in  ${link}`);
     note(host, `the link works once, within ten minutes${served.ours ? '; the console is served until Ctrl-C' : '; the console was served already'}`);
   }
-  if (flags.open) openInBrowser(host, link);
+  if (flags.open) openInBrowser(host, link, 'link');
   if (served.ours) await interruption.raised;
   return EXIT.ok;
 }
@@ -122,14 +122,6 @@ function addTokens(parent: Command, { host, action }: CommandContext): void {
 function tokenLines(tokens: readonly ListedToken[]): readonly string[] {
   const rows = tokens.map((one) => [one.name, plainText(one.holder), one.roles.join(', '), one.state, one.expiresAt]);
   return textTable(['token', 'holder', 'roles', 'state', 'until'], rows, { columns: 1_000, headPaint: (text) => text });
-}
-
-/** What opens an address on this system. A machine without one keeps the link that was printed. */
-function openInBrowser(host: Host, link: string): void {
-  const [program, ...args] = process.platform === 'darwin' ? ['open'] : process.platform === 'win32' ? ['cmd', '/c', 'start', ''] : ['xdg-open'];
-  const child = spawn(program ?? 'xdg-open', [...args, link], { stdio: 'ignore', detached: true });
-  child.on('error', () => note(host, 'no browser could be opened; use the link'));
-  child.unref();
 }
 
 function roles(value: string, before: readonly ConsoleRole[] | undefined): readonly ConsoleRole[] {

@@ -1,4 +1,5 @@
 import type { Trialbed } from '../../client/api.ts';
+import type { TicketTables } from '../../report/tickets.ts';
 import type { Effect } from '../../domain/effect.ts';
 import type { LedgerRow } from '../../environments/world.ts';
 import type { Actor } from '../../store/audit.ts';
@@ -30,7 +31,7 @@ export interface ConsoleBackend {
   /** How a trial's world stands now, while it has one; null: it cannot be looked at. Never rejects. */
   world(place: { readonly trial: string; readonly attempt: number }): Promise<LiveWorld | null>;
   /** Tables of the ticket service in the worlds of a batch; null: it has none, or its environment is not here. Never rejects. */
-  ticketTables(batch: string): Promise<{ readonly tickets: string; readonly comments: string } | null>;
+  ticketTables(batch: string): Promise<TicketTables | null>;
   /** Why a trial that has not ended stands where it stands; null: nobody can tell now. Never rejects. */
   why(trial: string): Promise<Why | null>;
   /** A batch as it is, and not only as it is stored: interrupted where nobody works on it. */

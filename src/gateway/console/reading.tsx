@@ -3,6 +3,7 @@ import type { Ending } from '../../domain/verdict.ts';
 import type { BatchRow } from '../../store/store.ts';
 import type { TrialFilter, TrialStanding } from '../../store/trial-pages.ts';
 import type { ConsoleBackend } from './backend.ts';
+import { ticketsOf } from '../../report/tickets.ts';
 import type { Desk, DeskApp } from './desk.ts';
 import { ApprovalPage, ApprovalsPage } from './pages/approvals.tsx';
 import { AuditPage, ENTRIES_A_PAGE } from './pages/audit.tsx';
@@ -11,7 +12,7 @@ import { BatchesPage } from './pages/batches.tsx';
 import { ProblemPage } from './pages/plain.tsx';
 import { TrialPage } from './pages/trial.tsx';
 import { page } from './respond.ts';
-import { liveStory, recordedStory, type Story, ticketsOf } from './story.ts';
+import { liveStory, recordedStory, type Story } from './story.ts';
 
 /** Batches and running trials on the first page. */
 const MOST_BATCHES = 50;

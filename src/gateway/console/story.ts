@@ -1,8 +1,8 @@
 import type { OperationApproval } from '../../domain/approval.ts';
-import type { Effect, MailEffect, RowEffect } from '../../domain/effect.ts';
+import type { Effect, MailEffect } from '../../domain/effect.ts';
 import type { InjectedFault } from '../../domain/fault.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
-import type { Operation, OperationProblem } from '../../domain/operation.ts';
+import type { Json } from '../../domain/json.ts';
+import { knownOtherwise, type Operation, type OperationProblem } from '../../domain/operation.ts';
 import type { TrialRecord } from '../../domain/record.ts';
 import type { LedgerRow } from '../../environments/world.ts';
 import type { LiveWorld } from './backend.ts';
@@ -56,37 +56,6 @@ export function mailsOf({ effects }: Pick<Story, 'effects'>): readonly MailEffec
   return effects.filter((effect) => effect.kind === 'mail');
 }
 
-/** A ticket that an attempt made or changed. */
-export interface StoryTicket {
-  readonly key: string;
-  /** As it is after the last change; null: it was removed. */
-  readonly row: JsonObject | null;
-  readonly changes: readonly RowEffect[];
-  readonly comments: readonly RowEffect[];
-}
-
-/** Tickets that were made, changed or commented on, by the tables in which they lie. */
-export function ticketsOf({ effects }: Pick<Story, 'effects'>, tables: { readonly tickets: string; readonly comments: string }): readonly StoryTicket[] {
-  const rows = effects.filter((effect) => effect.kind === 'row');
-  const tickets = new Map<string, { row: JsonObject | null; changes: RowEffect[]; comments: RowEffect[] }>();
-  const ticket = (key: string) => {
-    const known = tickets.get(key) ?? { row: null, changes: [], comments: [] };
-    tickets.set(key, known);
-    return known;
-  };
-  for (const effect of rows) {
-    if (effect.table === tables.tickets) {
-      const of = ticket(String(effect.key['id'] ?? Object.values(effect.key).join(',')));
-      of.row = effect.after;
-      of.changes.push(effect);
-    } else if (effect.table === tables.comments) {
-      const id = (effect.after ?? effect.before)?.['ticket_id'];
-      ticket(id === undefined ? 'unknown' : String(id)).comments.push(effect);
-    }
-  }
-  return [...tickets].map(([key, of]) => ({ key, ...of }));
-}
-
 type Bare = Omit<StoryOperation, 'effects' | 'faults'>;
 
 function storyOf(live: boolean, operations: readonly Bare[], effects: readonly Effect[], injected: readonly InjectedFault[]): Story {
@@ -107,7 +76,6 @@ function storyOf(live: boolean, operations: readonly Bare[], effects: readonly E
 
 function ofRecord(operation: Operation): Bare {
   const { told, known, ended, reconciled } = operation;
-  const refused = told === 'rejected' || told === 'denied' || told === 'awaiting_approval';
   return {
     id: operation.id,
     seq: operation.seq,
@@ -116,7 +84,7 @@ function ofRecord(operation: Operation): Bare {
     args: operation.args,
     key: operation.idempotencyKey,
     state: told,
-    known: told === known || (refused && known === 'failed') ? null : known,
+    known: knownOtherwise(operation) ? known : null,
     result: operation.result,
     problem: operation.problem,
     detail: operation.detail ?? null,

@@ -6,7 +6,7 @@ import type { AskedApproval } from '../../../store/store.ts';
 import { may } from '../access.ts';
 import { Facts, FormToken, Page, type PageContext } from './layout.tsx';
 import { Table } from './table.tsx';
-import { Foreign, ForeignJson, ForeignValue, Time } from './text.tsx';
+import { Foreign, ForeignJson, ForeignValue, Time } from '../../../report/html/text.tsx';
 
 /** Characters of the arguments that the page of a request shows: what is longer is told and can be read whole elsewhere. */
 const MAX_ARGUMENTS = 60_000;

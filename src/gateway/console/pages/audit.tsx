@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditOutcome } from '../../../store/audit.ts';
 import { Badge, Page, type PageContext, type Tone } from './layout.tsx';
 import { Table } from './table.tsx';
-import { Foreign, Time } from './text.tsx';
+import { Foreign, Time } from '../../../report/html/text.tsx';
 
 /** Lines on a page of the log. */
 export const ENTRIES_A_PAGE = 100;

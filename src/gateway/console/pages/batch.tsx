@@ -6,7 +6,7 @@ import { BatchState } from './batches.tsx';
 import { Act, Facts, FormToken, type PageContext, Page } from './layout.tsx';
 import { may } from '../access.ts';
 import { Pager, Table } from './table.tsx';
-import { Foreign, Time } from './text.tsx';
+import { Foreign, Time } from '../../../report/html/text.tsx';
 import { StandingBadge } from './standing.tsx';
 import { durationText } from '../../../report/duration-text.ts';
 

@@ -3,7 +3,7 @@ import { durationText } from '../../../report/duration-text.ts';
 import type { BatchRow } from '../../../store/store.ts';
 import { Badge, type PageContext, Page, type Tone } from './layout.tsx';
 import { Table } from './table.tsx';
-import { Foreign, Time } from './text.tsx';
+import { Foreign, Time } from '../../../report/html/text.tsx';
 import { Progress } from './progress.tsx';
 
 /** The first page: what runs now, what it waits for, and the newest batches. */

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { formToken } from '../keys.ts';
 import { may, type Visitor } from '../access.ts';
 import type { ConsoleRole } from '../../../store/console-keys.ts';
-import { Foreign } from './text.tsx';
+import { Foreign } from '../../../report/html/text.tsx';
 
 /** What every page needs to know of who asked for it. */
 export interface PageContext {

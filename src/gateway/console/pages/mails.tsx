@@ -1,8 +1,8 @@
 import type { MailEffect } from '../../../domain/effect.ts';
-import type { StoryTicket } from '../story.ts';
+import type { StoryTicket } from '../../../report/tickets.ts';
 import { Badge } from './layout.tsx';
 import { RowChange } from './timeline.tsx';
-import { Foreign, ForeignBlock, ForeignValue, Time } from './text.tsx';
+import { Foreign, ForeignBlock, ForeignValue, Time } from '../../../report/html/text.tsx';
 
 /** Mails and tickets on a page. */
 const MOST_SHOWN = 100;

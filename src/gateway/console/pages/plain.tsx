@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { formToken } from '../keys.ts';
 import { Document, FormToken, Page, type PageContext } from './layout.tsx';
-import { Foreign } from './text.tsx';
+import { Foreign } from '../../../report/html/text.tsx';
 
 /** For whoever is not signed in. `cookie`: what the form is bound to. `link`: the key of a link that signs in once. */
 export function SignInPage({ cookie, link, problem }: { readonly cookie: string; readonly link: string | null; readonly problem: string | null }) {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../domain/json.ts';
 import { approvalEndText } from '../../../report/approval-words.ts';
 import type { Story, StoryOperation } from '../story.ts';
 import { Badge, type Tone } from './layout.tsx';
-import { Foreign, ForeignJson, ForeignValue, Time } from './text.tsx';
+import { Foreign, ForeignJson, ForeignValue, Time } from '../../../report/html/text.tsx';
 
 /** Operations on one page of the timeline. */
 export const OPERATIONS_A_PAGE = 100;

@@ -1,7 +1,7 @@
 import type { Finding, Judgement } from '../../../domain/verdict.ts';
 import type { StoredVerdict } from '../../../store/store.ts';
 import { Badge, type Tone } from './layout.tsx';
-import { Foreign, ForeignValue, Time } from './text.tsx';
+import { Foreign, ForeignValue, Time } from '../../../report/html/text.tsx';
 
 /** Findings of one view that are shown. */
 const MOST_FINDINGS = 60;

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { Foreign } from './text.tsx';
+import { Foreign } from '../../../report/html/text.tsx';
 
 /** Why a trial stands where it stands, as the client API tells it. */
 export interface Why {

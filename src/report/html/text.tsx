@@ -1,5 +1,5 @@
-import { plainText } from '../../../report/plain-text.ts';
-import type { Json } from '../../../domain/json.ts';
+import { plainText } from '../plain-text.ts';
+import type { Json } from '../../domain/json.ts';
 
 /** Characters of one foreign text that a page shows unless it says otherwise. */
 const MAX_SHOWN = 2_000;

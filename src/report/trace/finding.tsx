@@ -1,0 +1,88 @@
+import { Foreign, ForeignValue } from '../html/text.tsx';
+import type { Room } from './room.ts';
+import type { Trace, TraceFinding } from './trace.ts';
+import { stepTitle } from './words.ts';
+
+/** A finding with its evidence and the steps that it came from. `here`: the step that shows it. */
+export function Finding({
+  finding: f,
+  trace,
+  here,
+  room,
+}: {
+  readonly finding: TraceFinding;
+  readonly trace: Trace;
+  readonly here: number | null;
+  readonly room: Room;
+}) {
+  const others = f.steps.filter((n) => n !== here);
+  const tone = f.judgement === 'fail' ? 'bad' : f.judgement === 'pass' ? 'good' : 'wait';
+  return (
+    <section class={`finding ${tone}`}>
+      <p>
+        <span class={`badge ${tone}`}>{f.judgement}</span> <strong>{f.code.replaceAll('_', ' ')}</strong>: <Foreign text={f.message} max={room.text} />
+      </p>
+      {(f.expected !== undefined || f.found !== undefined) && (
+        <dl class="evidence">
+          {f.expected !== undefined && (
+            <div>
+              <dt>Expected</dt>
+              <dd>
+                <ForeignValue value={f.expected} max={room.text} />
+              </dd>
+            </div>
+          )}
+          {f.found !== undefined && (
+            <div>
+              <dt>Found</dt>
+              <dd>
+                <ForeignValue value={f.found} max={room.text} />
+              </dd>
+            </div>
+          )}
+        </dl>
+      )}
+      <p class="dim whereabouts">
+        {f.view}, <Foreign text={f.rule} max={120} />
+        {others.length > 0 && (
+          <>
+            {here === null ? '; came from ' : '; together with '}
+            <StepLinks trace={trace} steps={others} />
+          </>
+        )}
+        {here === null && f.steps.length === 0 && '; no step caused it'}
+      </p>
+    </section>
+  );
+}
+
+/** Links to steps, the last ones where there are many. */
+export function StepLinks({ trace, steps }: { readonly trace: Trace; readonly steps: readonly number[] }) {
+  const shown = steps.slice(-8);
+  return (
+    <>
+      {steps.length > shown.length && `${steps.length - shown.length} steps before, and `}
+      {shown.map((n, at) => (
+        <>
+          {at > 0 && ', '}
+          <StepLink trace={trace} n={n} />
+        </>
+      ))}
+    </>
+  );
+}
+
+/** A link to a step, named. */
+export function StepLink({ trace, n }: { readonly trace: Trace; readonly n: number }) {
+  const step = trace.steps[n - 1];
+  return (
+    <a href={`#step-${n}`}>
+      step {n}
+      {step && (
+        <>
+          : <Foreign text={stepTitle(step)} max={60} />
+        </>
+      )}
+    </a>
+  );
+}

@@ -1,0 +1,75 @@
+import { Foreign } from '../html/text.tsx';
+import { StepLink } from './finding.tsx';
+import type { Room } from './room.ts';
+import type { Trace, TraceFinding } from './trace.ts';
+import { endingText, stateOf, wrongIn } from './words.ts';
+
+/** Findings that stand above everything. */
+const MOST_TOLD = 3;
+
+/** What it is, how it was judged, and what went wrong where: all that somebody with ten seconds reads. */
+export function Overview({ trace, room }: { readonly trace: Trace; readonly room: Room }) {
+  const { head } = trace;
+  const state = stateOf(trace);
+  const wrong = wrongIn(trace);
+  const [worst] = wrong;
+  return (
+    <>
+      <div class="headline">
+        <span class={`badge big ${state.tone}`}>{state.word}</span>
+        <h1>
+          <Foreign text={head.case} max={120} /> by <Foreign text={head.agent} max={80} />
+        </h1>
+        <span class="dim">
+          {head.schedule === null ? 'without faults' : 'faults: '}
+          {head.schedule && <Foreign text={head.schedule.name} max={80} />}, repetition {head.repetition}
+          {!head.counts && `, attempt ${head.attempt}, which does not count`}
+        </span>
+      </div>
+      <p class="lead">
+        <Foreign text={head.title} max={300} />
+      </p>
+      {worst ? (
+        <section
+          class={`wrong ${worst.judgement === 'fail' ? 'bad' : 'wait'}`}
+          aria-label={worst.judgement === 'fail' ? 'What went wrong' : 'What cannot be decided'}
+        >
+          <h2>{worst.judgement === 'fail' ? 'What went wrong' : 'What cannot be decided'}</h2>
+          <ol>
+            {wrong.slice(0, MOST_TOLD).map((finding) => (
+              <li>
+                <Foreign text={finding.message} max={Math.min(400, room.text)} /> <Whence trace={trace} finding={finding} />
+              </li>
+            ))}
+          </ol>
+          {wrong.length > MOST_TOLD && (
+            <p>
+              <a href="#pane-verdict">and {wrong.length - MOST_TOLD} more</a>
+            </p>
+          )}
+        </section>
+      ) : (
+        <section class={`wrong ${state.tone}`} aria-label="How it ended">
+          <p>
+            {head.verdict !== null
+              ? 'Nothing went wrong: the world is as the case accepts it, and nothing else changed.'
+              : head.ending !== null && endingText(head.ending)}{' '}
+            {head.verdict === null && head.problem && <Foreign text={`${head.problem.code}: ${head.problem.message}`} max={600} />}
+            {head.verdict === null && head.ending === null && 'The trial has not ended.'}
+          </p>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Whence({ trace, finding: { cause, steps } }: { readonly trace: Trace; readonly finding: TraceFinding }) {
+  if (cause === null) return <span class="dim">(no step did it)</span>;
+  const others = steps.length - 1;
+  return (
+    <span class="whence">
+      <StepLink trace={trace} n={cause} />
+      {others > 0 && ` and ${others} before`}
+    </span>
+  );
+}
