@@ -29,7 +29,7 @@ function RowDiff({ change: { change, table, key, before, after, byFault }, room 
   return (
     <table class={`diff ${change}`}>
       <caption>
-        <span class="verb">{VERBS[change]}</span> <RowName table={table} values={key} />
+        <span class="verb">{VERBS[change]}</span> <RowName table={table} values={key} />{' '}
         {byFault !== undefined && <span class="badge wait">by somebody else</span>}
       </caption>
       <thead>

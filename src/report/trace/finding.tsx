@@ -1,4 +1,5 @@
-import { Foreign, ForeignValue } from '../html/text.tsx';
+import { Foreign } from '../html/text.tsx';
+import { evidenceText } from './evidence-text.ts';
 import type { Room } from './room.ts';
 import type { Trace, TraceFinding } from './trace.ts';
 import { stepTitle } from './words.ts';
@@ -16,6 +17,9 @@ export function Finding({
   readonly room: Room;
 }) {
   const others = f.steps.filter((n) => n !== here);
+  // In its step the finding stands above the call: the whole evidence has the pane Verdict.
+  const max = here === null ? room.text : Math.min(160, room.text);
+  if (here !== null && f.cause !== here) return <PartOfFinding finding={f} trace={trace} />;
   const tone = f.judgement === 'fail' ? 'bad' : f.judgement === 'pass' ? 'good' : 'wait';
   return (
     <section class={`finding ${tone}`}>
@@ -28,7 +32,7 @@ export function Finding({
             <div>
               <dt>Expected</dt>
               <dd>
-                <ForeignValue value={f.expected} max={room.text} />
+                <Foreign text={evidenceText(f.expected)} max={max} />
               </dd>
             </div>
           )}
@@ -36,7 +40,7 @@ export function Finding({
             <div>
               <dt>Found</dt>
               <dd>
-                <ForeignValue value={f.found} max={room.text} />
+                <Foreign text={evidenceText(f.found)} max={max} />
               </dd>
             </div>
           )}
@@ -51,6 +55,23 @@ export function Finding({
           </>
         )}
         {here === null && f.steps.length === 0 && '; no step caused it'}
+      </p>
+    </section>
+  );
+}
+
+/** In a step that took part in what another one caused. */
+function PartOfFinding({ finding: { code, message, judgement, cause }, trace }: { readonly finding: TraceFinding; readonly trace: Trace }) {
+  return (
+    <section class={`finding ${judgement === 'fail' ? 'bad' : 'wait'}`}>
+      <p>
+        Part of <strong>{code.replaceAll('_', ' ')}</strong>
+        {cause !== null && (
+          <>
+            , caused in <StepLink trace={trace} n={cause} />
+          </>
+        )}
+        : <Foreign text={message} max={120} />
       </p>
     </section>
   );

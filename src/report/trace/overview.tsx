@@ -1,5 +1,6 @@
 import { Foreign } from '../html/text.tsx';
 import { StepLink } from './finding.tsx';
+import { Recovery } from './recovery.tsx';
 import type { Room } from './room.ts';
 import type { Trace, TraceFinding } from './trace.ts';
 import { endingText, stateOf, wrongIn } from './words.ts';
@@ -13,6 +14,8 @@ export function Overview({ trace, room }: { readonly trace: Trace; readonly room
   const state = stateOf(trace);
   const wrong = wrongIn(trace);
   const [worst] = wrong;
+  // What somebody has to know to see why the rest went wrong: outcomes that the agent could not know, and mistook.
+  const story = trace.recovery.filter(({ committed, learned }) => committed !== 1 || !learned);
   return (
     <>
       <div class="headline">
@@ -21,13 +24,15 @@ export function Overview({ trace, room }: { readonly trace: Trace; readonly room
           <Foreign text={head.case} max={120} /> by <Foreign text={head.agent} max={80} />
         </h1>
         <span class="dim">
-          {head.schedule === null ? 'without faults' : 'faults: '}
-          {head.schedule && <Foreign text={head.schedule.name} max={80} />}, repetition {head.repetition}
+          repetition {head.repetition}
           {!head.counts && `, attempt ${head.attempt}, which does not count`}
         </span>
       </div>
       <p class="lead">
-        <Foreign text={head.title} max={300} />
+        <Foreign text={head.title} max={300} />{' '}
+        <span class="dim">
+          {head.schedule === null ? 'Without faults.' : <>Fault schedule {<Foreign text={`${head.schedule.name}: ${head.schedule.title}`} max={200} />}</>}
+        </span>
       </p>
       {worst ? (
         <section
@@ -35,6 +40,11 @@ export function Overview({ trace, room }: { readonly trace: Trace; readonly room
           aria-label={worst.judgement === 'fail' ? 'What went wrong' : 'What cannot be decided'}
         >
           <h2>{worst.judgement === 'fail' ? 'What went wrong' : 'What cannot be decided'}</h2>
+          {story.slice(0, 2).map((note) => (
+            <p>
+              <Recovery trace={trace} note={note} />
+            </p>
+          ))}
           <ol>
             {wrong.slice(0, MOST_TOLD).map((finding) => (
               <li>

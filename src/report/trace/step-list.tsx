@@ -1,7 +1,7 @@
-import { isObject } from '../../domain/text/bounded.ts';
+import { isList, isObject } from '../../domain/text/bounded.ts';
 import { Foreign } from '../html/text.tsx';
 import type { Trace, TraceStep } from './trace.ts';
-import { changesText, clockText, isMisled, stepTitle, stepTone } from './words.ts';
+import { changesText, clockText, isMisled, stateOf, stepTitle, stepTone } from './words.ts';
 
 /** All steps, one line each, with what is remarkable in words. */
 export function StepList({ trace }: { readonly trace: Trace }) {
@@ -16,8 +16,13 @@ export function StepList({ trace }: { readonly trace: Trace }) {
               <b>
                 <Foreign text={stepTitle(step)} max={60} />
               </b>{' '}
+              {step.operation && (
+                <span class="dim">
+                  <Foreign text={step.operation.id} max={24} />
+                </span>
+              )}
               <span class="hint">
-                <Foreign text={hintOf(step)} max={90} />
+                <Foreign text={hintOf(step, trace)} max={90} />
               </span>
               <Marks trace={trace} step={step} />
             </span>
@@ -52,16 +57,19 @@ function Marks({ trace, step }: { readonly trace: Trace; readonly step: TraceSte
 }
 
 /** What tells calls of one tool apart: their arguments; of a message its words. */
-function hintOf({ operation, messages, kind, changes, late, lateRequests, handOver }: TraceStep): string {
+function hintOf({ operation, messages, kind, changes, late, lateRequests, handOver }: TraceStep, trace: Trace): string {
   if (handOver) return `to ${handOver.to}`;
   if (operation) {
     if (!isObject(operation.args)) return JSON.stringify(operation.args);
     return Object.values(operation.args)
-      .map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
+      .map((value) =>
+        typeof value === 'string' ? value : isList(value) && value.every((one) => typeof one === 'string') ? value.join(', ') : JSON.stringify(value),
+      )
       .join(', ');
   }
   if (kind === 'said') return messages[0]?.text.trim() ?? '';
   if (kind === 'outside') return changes.map(({ key }) => Object.values(key).join(' ')).join(', ');
   if (kind === 'late') return `${late.length + lateRequests.length} after the door was closed`;
-  return '';
+  if (kind === 'end') return trace.head.ending?.replaceAll('_', ' ') ?? '';
+  return kind === 'verdict' ? stateOf(trace).word : '';
 }

@@ -48,7 +48,7 @@ export function Step({ trace, step, room }: StepProps) {
         <Part title="Fault" tone="wait">
           <p>
             <span class="badge wait">{kind.replaceAll('_', ' ')}</span> <Foreign text={detail} max={room.value} />{' '}
-            <span class="dim">rule {rule + 1} of the schedule</span>
+            <span class="dim">(rule {rule + 1} of the schedule)</span>
           </p>
         </Part>
       ))}

@@ -1,6 +1,7 @@
 import { Foreign, Time } from '../html/text.tsx';
-import { Finding, StepLink } from './finding.tsx';
+import { Finding } from './finding.tsx';
 import { Pane } from './panes.tsx';
+import { Recovery } from './recovery.tsx';
 import type { Room } from './room.ts';
 import type { Trace } from './trace.ts';
 import { stateOf } from './words.ts';
@@ -52,11 +53,9 @@ export function VerdictPane({ trace, room }: { readonly trace: Trace; readonly r
         <section class="view">
           <h3>After writes of unknown outcome</h3>
           <ul>
-            {trace.recovery.map(({ step, tool, repeats, looked, committed }) => (
+            {trace.recovery.map((note) => (
               <li>
-                {step === null ? <Foreign text={tool} max={80} /> : <StepLink trace={trace} n={step} />}: {LOOKED[looked]}
-                {repeats.length > 0 && `, and called again ${repeats.length === 1 ? 'once' : `${repeats.length} times`}`}; its effect is there{' '}
-                {committed === 0 ? 'not at all' : committed === 1 ? 'once' : `${committed} times`}.
+                <Recovery trace={trace} note={note} />
               </li>
             ))}
           </ul>
@@ -70,11 +69,4 @@ const VIEWS = {
   outcome: 'Outcome: is the world as the case accepts it, and was the user told the truth?',
   constraints: 'Constraints: was it done in a way that is permitted?',
   effects: 'Effects: did nothing else change?',
-} as const;
-
-const LOOKED = {
-  before_repeat: 'the agent looked before it called again',
-  not_before_repeat: 'the agent did not look before it called again',
-  later: 'the agent looked for it later',
-  never: 'the agent never looked for it',
 } as const;

@@ -14,7 +14,7 @@
   document.documentElement.classList.add('js');
 
   /** A step by its number: shown, marked in list and strip, and named by the address. */
-  function select(n, { follow = true } = {}) {
+  function select(n, { follow = true, name = true } = {}) {
     const to = Math.min(Math.max(n, 1), steps.length);
     if (to !== now) {
       steps[now - 1]?.classList.remove('on');
@@ -25,7 +25,7 @@
       cursor.setAttribute('x', `${((now - 1) / steps.length) * 100}%`);
       panes.scrollTop = 0;
       state(now);
-      history.replaceState(null, '', `#step-${now}`);
+      if (name) history.replaceState(null, '', `#step-${now}`);
     }
     byId('before').disabled = now === 1;
     byId('next').disabled = now === steps.length;
@@ -164,12 +164,14 @@
     const operation = steps.findIndex((one) => hash !== '' && one.dataset.op === hash);
     const pane = /^pane-(\w+)$/.exec(hash);
     if (pane && byId(`tab-${pane[1]}`)) {
-      select(now || data.focus);
+      select(now || data.focus, { name: false });
       show(pane[1]);
       return;
     }
     if (step || operation >= 0) show('step');
-    select(step ? Number(step[1]) : operation >= 0 ? operation + 1 : now || data.focus);
+    // Whoever comes to the whole page sees its beginning.
+    const to = step ? Number(step[1]) : operation >= 0 ? operation + 1 : now || data.focus;
+    select(to, { name: hash !== '', follow: hash !== '' || !narrow.matches });
   }
 
   document.addEventListener('click', (event) => {
