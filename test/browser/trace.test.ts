@@ -59,8 +59,8 @@ describe.skipIf(!browser.met)(skipTitle('the trace of a trial in a browser', bro
     const { trials } = await testbed.run({
       suite: 'support-desk',
       agents: ['hasty'],
-      cases: ['refund-within-policy'],
-      faults: ['refund-reply-lost'],
+      cases: ['cancel-before-shipping'],
+      faults: ['mail-reply-lost'],
       keep: 'never',
     });
     await using bed = trialbedOver(testbed.root, async () => {});
@@ -68,24 +68,28 @@ describe.skipIf(!browser.met)(skipTitle('the trace of a trial in a browser', bro
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await expect(writeTrace(bed, { trial: trials[0]?.trial ?? '', attempt: 7, folder })).rejects.toThrow('there is no attempt 7');
     const { page, asked, wrong } = await open(file);
-    const told = page.getByRole('region', { name: 'What went wrong' });
-    expect(await shown(told)).toMatch(/refund/i);
-    const [first, second] = trace.steps.filter(({ operation: one }) => one?.tool === 'issue_refund');
+    const [first, second] = trace.steps.filter(({ operation: one }) => one?.tool === 'send_mail');
+    const told = await shown(page.getByRole('region', { name: 'What went wrong' }));
+    expect(told).toContain(`step ${first?.n}: send_mail got no reply that says how it ended; it was carried out`);
+    expect(told).toContain(`called again in step ${second?.n}: send_mail: its effect is there 2 times`);
     // It opens at what caused it.
-    expect(await shown(page.getByRole('article', { name: `Step ${second?.n}` }))).toMatch(/issue_refund[\s\S]*fail[\s\S]*New refunds/);
+    expect(await shown(page.getByRole('article', { name: `Step ${second?.n}` }))).toMatch(/send_mail[\s\S]*fail repeated write[\s\S]*Mail: 1 mail/);
     await page
-      .getByRole('link', { name: `step ${first?.n}: issue_refund` })
+      .getByRole('link', { name: `step ${first?.n}: send_mail` })
       .first()
       .click();
     const lost = await shown(page.getByRole('article', { name: `Step ${first?.n}` }));
-    expect(lost).toMatch(/Fault[\s\S]*timeout after commit/);
+    expect(lost).toMatch(/Fault\s+smtp final dot mail: stored, reply lost/);
     expect(lost).toMatch(/The agent was told\s+unknown[\s\S]*The systems of record know\s+committed[\s\S]*told something else/);
-    // The world after each step: one refund, then two.
+    // The inbox after each step: one mail, then two; and the order as it was before and after it was cancelled.
+    await page.getByRole('tab', { name: 'Inbox' }).click();
+    const mails = page.locator('#pane-inbox .mail:visible');
+    expect(await mails.count()).toBe(1);
+    await page.getByRole('link', { name: new RegExp(`^${second?.n} send_mail`) }).click();
+    expect(await mails.count()).toBe(2);
     await page.getByRole('tab', { name: 'World' }).click();
-    const refunds = page.locator('#world-rows caption').filter({ hasText: 'refunds' });
-    expect(await refunds.count()).toBe(1);
-    await page.getByRole('link', { name: new RegExp(`^${second?.n} issue_refund`) }).click();
-    expect(await refunds.count()).toBe(2);
+    await page.getByRole('link', { name: /^\d+ cancel_order/ }).click();
+    expect(await shown(page.locator('#world-rows'))).toMatch(/orders 5074 changed in step \d+[\s\S]*status\s+paid\s+paid\s+cancelled/);
     expect(asked).toHaveLength(1);
     expect(wrong).toEqual([]);
   });
@@ -110,7 +114,7 @@ describe.skipIf(!browser.met)(skipTitle('the trace of a trial in a browser', bro
     await deep.evaluate('location.hash = "#pane-verdict"');
     await deep.getByRole('tabpanel', { name: 'Verdict' }).waitFor();
     expect(await shown(deep.getByRole('tabpanel', { name: 'Verdict' }))).toMatch(
-      /did not look before it called again, and called again once; its effect is there 2 times/,
+      /did not look whether it was there, and called again in step 4: issue_refund: its effect is there 2 times/,
     );
   });
 
@@ -130,13 +134,11 @@ describe.skipIf(!browser.met)(skipTitle('the trace of a trial in a browser', bro
   });
 
   it('what anybody wrote is text in every field: escaped, cut with its length told, and nothing is asked for', async () => {
-    const file = await written('hostile', hostile());
+    const file = await written('hostile', hostile(3_000));
     const { page, asked, wrong } = await open(file);
     const steps = await page.locator('.step').count();
-    for (let n = 1; n <= steps; n++) {
-      await page.evaluate(`location.hash = '#step-${n}'`);
-      for (const tab of TABS) await page.getByRole('tab', { name: tab }).click();
-    }
+    for (let n = 1; n <= steps; n++) await page.evaluate(`location.hash = '#step-${n}'`);
+    for (const tab of TABS) await page.getByRole('tab', { name: tab }).click();
     expect(await page.evaluate('window.hacked')).toBeUndefined();
     expect(await page.locator('img, iframe, body script:not([id]) + *, [onerror]').count()).toBe(0);
     const text = (await page.locator('html').textContent()) ?? '';
@@ -149,18 +151,25 @@ describe.skipIf(!browser.met)(skipTitle('the trace of a trial in a browser', bro
   });
 
   it('fits narrow and wide windows in light and dark, and axe finds no serious fault in any pane', async () => {
-    const { page } = await open(await written('axe', hostile()));
-    for (const width of [1280, 390]) {
-      await page.setViewportSize({ width, height: 850 });
-      for (const tab of TABS) {
-        await page.getByRole('tab', { name: tab }).click();
-        expect(await overflow(page), `${tab} at ${width}`).toBeLessThanOrEqual(0);
-        await page.emulateMedia({ colorScheme: tab === 'World' || tab === 'Verdict' ? 'dark' : 'light' });
-        expect(await seriousFaults(page), `${tab} at ${width}`).toEqual([]);
-      }
+    const { page } = await open(await written('axe', hostile(20)));
+    const tabs = TABS.filter((tab) => tab !== 'Step');
+    const light = async (scheme: 'light' | 'dark', tab: string) => {
+      await page.emulateMedia({ colorScheme: scheme });
+      expect(await seriousFaults(page), `${tab} in ${scheme}`).toEqual([]);
+    };
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    for (const scheme of ['dark', 'light'] as const) await light(scheme, 'Step');
+    for (const tab of tabs) {
+      await page.getByRole('tab', { name: tab }).click();
+      expect(await overflow(page), tab).toBeLessThanOrEqual(0);
+      await light(tab === 'World' || tab === 'Verdict' ? 'dark' : 'light', tab);
     }
-    await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await seriousFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 850 });
+    for (const tab of TABS) {
+      await page.getByRole('tab', { name: tab }).click();
+      expect(await overflow(page), `${tab}, narrow`).toBeLessThanOrEqual(0);
+    }
+    await light('light', 'Step, narrow');
   });
 
   it('1,500 calls are below 5 MB, and going through them is no matter', async () => {
@@ -177,9 +186,9 @@ describe.skipIf(!browser.met)(skipTitle('the trace of a trial in a browser', bro
   });
 });
 
-/** A trial in which all foreign text is hostile. */
-function hostile(): Trace {
-  const long = `${HOSTILE}${'<b>x</b>\u202e'.repeat(20_000)}`;
+/** A trial in which all foreign text is hostile, and some of it long. */
+function hostile(times: number): Trace {
+  const long = `${HOSTILE}${'<b>x</b>\u202e'.repeat(times)}`;
   const image: JsonObject = { id: 1, [HOSTILE]: HOSTILE, note: long };
   const finding = { code: 'false_claim', judgement: 'fail' as const, rule: HOSTILE, message: HOSTILE, expected: HOSTILE, found: { [HOSTILE]: long } };
   const verdict = failingVerdict();

@@ -19,7 +19,6 @@ export function Finding({
   const others = f.steps.filter((n) => n !== here);
   // In its step the finding stands above the call: the whole evidence has the pane Verdict.
   const max = here === null ? room.text : Math.min(160, room.text);
-  if (here !== null && f.cause !== here) return <PartOfFinding finding={f} trace={trace} />;
   const tone = f.judgement === 'fail' ? 'bad' : f.judgement === 'pass' ? 'good' : 'wait';
   return (
     <section class={`finding ${tone}`}>
@@ -61,18 +60,21 @@ export function Finding({
 }
 
 /** In a step that took part in what another one caused. */
-function PartOfFinding({ finding: { code, message, judgement, cause }, trace }: { readonly finding: TraceFinding; readonly trace: Trace }) {
+export function PartOf({ findings, trace }: { readonly findings: readonly TraceFinding[]; readonly trace: Trace }) {
+  if (findings.length === 0) return null;
   return (
-    <section class={`finding ${judgement === 'fail' ? 'bad' : 'wait'}`}>
-      <p>
-        Part of <strong>{code.replaceAll('_', ' ')}</strong>
-        {cause !== null && (
-          <>
-            , caused in <StepLink trace={trace} n={cause} />
-          </>
-        )}
-        : <Foreign text={message} max={120} />
-      </p>
+    <section class={`finding ${findings[0]?.judgement === 'fail' ? 'bad' : 'wait'}`}>
+      {findings.map(({ code, cause }) => (
+        <p>
+          It took part in what was found: <strong>{code.replaceAll('_', ' ')}</strong>
+          {cause !== null && (
+            <>
+              , caused in <StepLink trace={trace} n={cause} />
+            </>
+          )}
+          .
+        </p>
+      ))}
     </section>
   );
 }

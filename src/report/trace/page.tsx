@@ -28,7 +28,7 @@ export function traceHtml(trace: Trace): string {
 function TracePage({ trace, room }: { readonly trace: Trace; readonly room: Room }) {
   const { head } = trace;
   const [style, script] = [asset('trace.css'), asset('trace.js')];
-  const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(script)}'; base-uri 'none'; form-action 'none'`;
+  const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(FIRST)}' '${digest(script)}'; base-uri 'none'; form-action 'none'`;
   const models = trace.models.calls.length + trace.models.entries.length > 0;
   return (
     <html lang="en">
@@ -41,6 +41,7 @@ function TracePage({ trace, room }: { readonly trace: Trace; readonly room: Room
         <meta name="robots" content="noindex" />
         <title>{titleText(trace)}</title>
         <style>{raw(style)}</style>
+        <script>{raw(FIRST)}</script>
       </head>
       <body>
         <a class="skip" href="#main">
@@ -104,6 +105,9 @@ function TracePage({ trace, room }: { readonly trace: Trace; readonly room: Room
     </html>
   );
 }
+
+/** Before anything is laid out: a browser would lay out all steps, of which one is shown. */
+const FIRST = "document.documentElement.classList.add('js')";
 
 function Tab({ id, text, count = false }: { readonly id: string; readonly text: string; readonly count?: boolean }) {
   return (

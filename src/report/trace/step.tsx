@@ -5,7 +5,7 @@ import { approvalEndText } from '../approval-words.ts';
 import { durationText } from '../duration-text.ts';
 import { Foreign, ForeignBlock, ForeignJson, Time } from '../html/text.tsx';
 import { Mail, RowDiffs, RowName } from './changes.tsx';
-import { Finding, StepLink } from './finding.tsx';
+import { Finding, PartOf, StepLink } from './finding.tsx';
 import { ModelEntry } from './models.tsx';
 import type { Room } from './room.ts';
 import type { Trace, TraceStep } from './trace.ts';
@@ -20,6 +20,7 @@ interface StepProps {
 /** One step with all that belongs to it. */
 export function Step({ trace, step, room }: StepProps) {
   const { n, operation, messages, mails, faults, at, clockMovedMs, entry } = step;
+  const about = step.findings.flatMap((place) => trace.findings[place] ?? []);
   const tickets = ticketTablesIn(trace);
   const rows = step.changes.filter(({ table }) => !tickets.has(table));
   const ticketRows = step.changes.filter(({ table }) => tickets.has(table));
@@ -40,10 +41,11 @@ export function Step({ trace, step, room }: StepProps) {
         {clockMovedMs > 0 && <span>{durationText(clockMovedMs / 1000)} after the step before</span>}
         {!step.placed && <span>its place among the steps is not recorded exactly</span>}
       </p>
-      {step.findings.map((place) => {
-        const finding = trace.findings[place];
-        return finding && <Finding finding={finding} trace={trace} here={n} room={room} />;
-      })}
+      {about
+        .filter(({ cause }) => cause === n)
+        .map((finding) => (
+          <Finding finding={finding} trace={trace} here={n} room={room} />
+        ))}
       {faults.map(({ kind, rule, detail }) => (
         <Part title="Fault" tone="wait">
           <p>
@@ -64,6 +66,7 @@ export function Step({ trace, step, room }: StepProps) {
       {step.kind === 'end' && <End trace={trace} room={room} />}
       {step.kind === 'verdict' && <VerdictInShort trace={trace} />}
       {operation && <TwoTruths step={step} operation={operation} room={room} />}
+      <PartOf findings={about.filter(({ cause }) => cause !== n)} trace={trace} />
       {operation?.approval && <Approval approval={operation.approval} room={room} />}
       {step.handOver && (
         <Part title="Hand-over">

@@ -10,8 +10,10 @@
   const narrow = matchMedia('(max-width: 860px)');
   let now = 0;
   let tab = 'step';
-  if (steps.length === 0) return;
-  document.documentElement.classList.add('js');
+  if (steps.length === 0) {
+    document.documentElement.classList.remove('js');
+    return;
+  }
 
   /** A step by its number: shown, marked in list and strip, and named by the address. */
   function select(n, { follow = true, name = true } = {}) {
