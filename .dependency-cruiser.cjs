@@ -14,13 +14,15 @@ const layers = {
   environments: ['domain', 'postgres'],
   suite: ['domain', 'environments', 'infra/make-folder', 'processes'],
   models: ['domain'],
+  cassettes: ['domain', 'environments', 'infra/make-folder', 'store', 'suite'],
   report: ['domain', 'store', 'suite'],
   gateway: ['domain', 'environments', 'models', 'report', 'store'],
-  activities: ['domain', 'environments', 'gateway', 'models', 'processes', 'store', 'suite', 'tool-server', 'workflows'],
+  activities: ['cassettes', 'domain', 'environments', 'gateway', 'models', 'processes', 'store', 'suite', 'tool-server', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['processes', 'worker/config'],
-  worker: ['domain', 'keys', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
+  worker: ['cassettes', 'domain', 'keys', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
   client: [
+    'cassettes',
     'domain',
     'keys',
     'workflows',
@@ -37,7 +39,7 @@ const layers = {
     'tool-server',
   ],
   init: ['infra/make-folder'],
-  cli: ['domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
+  cli: ['cassettes', 'domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };
 
 /** Single modules of which a lower layer may import types, because the contract between two layers has to lie in one of them. */

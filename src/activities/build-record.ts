@@ -53,12 +53,14 @@ export async function buildRecord(
     referenceEffects,
     ...(access.length > 0 && { ownAccess: { services: access, ...(access.includes('sql') && { unexplained: await world.unexplained() }) } }),
     ...(request.handOvers && { handOvers: request.handOvers.map((handed) => handOverOf(handed, rows)) }),
+    ...(observed.replayed && { replayed: observed.replayed.route }),
     ...(request.beyondBudget !== undefined && { beyondBudget: request.beyondBudget }),
     problem: request.problem,
     faults: {
       schedule: schedule.name,
       rules: schedule.rules,
       injected: schedule.rules.length > 0 ? [...(await world.faults.injected()), ...refusedByDoor(request.operations, rows, schedule.rules)] : [],
+      ...observed.replayed?.faults,
       runtime: runtimeOf(environment),
     },
   };

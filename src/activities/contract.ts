@@ -3,7 +3,7 @@ import type { SimulatedUser } from '../domain/conversation/simulated-user.ts';
 import type { CallRange, FaultKind } from '../domain/fault.ts';
 import type { EndState, OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
-import type { TrialPhase, TrialSummary, TrialTeam } from '../domain/trial.ts';
+import type { TrialCassette, TrialPhase, TrialSummary, TrialTeam } from '../domain/trial.ts';
 import type { Ending, Judgement } from '../domain/verdict.ts';
 import type { ModelBudget, ModelSpending } from '../domain/model-budget.ts';
 import type { WorldRef } from '../environments/world.ts';
@@ -276,6 +276,8 @@ export interface GradeResult {
   readonly faults?: { readonly injected: number; readonly unfired: number };
   /** Absent where the agent is no team. */
   readonly team?: TrialTeam;
+  /** Absent: it had a world. */
+  readonly cassette?: TrialCassette;
 }
 
 export interface FinishRequest extends AttemptRef {

@@ -109,5 +109,6 @@ function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
     snapshot: request.snapshot,
     ...(result?.faults && { faults: result.faults }),
     ...(result?.team && { team: result.team }),
+    ...(result?.cassette && { cassette: result.cassette }),
   };
 }

@@ -11,6 +11,7 @@ import { accepted, standingRefusal, withKey } from './check-call.ts';
 import type { OperateResult } from './contract.ts';
 import { afterCall, beforeCall, bendOf, type HitCall, refuse, replyNeverComes } from './inject.ts';
 import { foundIn, runRuntimeCall } from './runtime-calls.ts';
+import { replayCall } from './replay-call.ts';
 import type { ActivityServices } from './services.ts';
 
 export interface OperateRequest {
@@ -54,7 +55,12 @@ export async function operate(services: ActivityServices, asked: OperateRequest)
   if (!tool || !found)
     throw ApplicationFailure.nonRetryable(`operation ${operation} (${asked.tool}) is not in the ledger of world ${world.ref.id}`, 'LedgerMissing');
   const { row, clock } = found;
-  const request = { ...asked, permission: (row.actor === undefined ? undefined : asked.members?.[row.actor]) ?? asked.permission };
+  const member = (row.actor === undefined ? undefined : asked.members?.[row.actor]) ?? null;
+  const request = { ...asked, permission: member ?? asked.permission };
+  if (world.replay && !tool.builtin) {
+    await replayCall({ world, environment, operation, dispatch, tool: tool.name, permission: asked.permission, member });
+    return {};
+  }
   const call = hitCall(request, { tool, idempotencyKey: row.idempotencyKey });
   // A dispatch that is repeated after its reply was lost must not act again.
   if (row.state === 'committed') {

@@ -5,7 +5,7 @@ import { runtimeOf } from '../environments/runtime-tools.ts';
 import { NOBODY } from '../domain/approval.ts';
 import { asksForApproval } from './approval-need.ts';
 import { SERVER_CALL_MS } from '../environments/tool-server.ts';
-import { type AttemptPlan, type ApproverPlan, APPROVAL_VOID, type PlannedRule, type ToolPlan } from './contract.ts';
+import { type AttemptPlan, type ApproverPlan, APPROVAL_VOID, NOT_AS_RECORDED, type PlannedRule, type ToolPlan } from './contract.ts';
 import { SERVICE_FAILURES } from './failures.ts';
 import { timesOut } from './inject.ts';
 import { modelPlanOf, teamPlanOf } from './model-agent/model-plan.ts';
@@ -44,7 +44,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
     tools,
     budget: kase.budget,
     keep: batch.options.keep,
-    slowWorld: batch.options.isolation !== 'schema' || environment.environment.toolServer !== undefined,
+    slowWorld: !kase.cassette && (batch.options.isolation !== 'schema' || environment.environment.toolServer !== undefined),
     ...(rules.length > 0 && { rules: plannedRules({ rules, environment }) }),
     ...(Object.keys(words).length > 0 && { words }),
     ...(kase.conversation && { user: kase.conversation.user }),
@@ -54,7 +54,9 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
 
 /** Failures of a tool that are known to have had no effect. A write whose reply cannot be read is no refusal. */
 export function definiteOf({ failures = [], effect }: Pick<Tool, 'failures' | 'effect'>): readonly string[] {
-  return [...failures, ...SERVICE_FAILURES, ...INJECTED_FAILURES, APPROVAL_VOID].filter((code) => effect === 'read' || code !== 'malformed_reply');
+  return [...failures, ...SERVICE_FAILURES, ...INJECTED_FAILURES, APPROVAL_VOID, NOT_AS_RECORDED].filter(
+    (code) => effect === 'read' || code !== 'malformed_reply',
+  );
 }
 
 function approverOf({ batch, kase }: Pick<TrialContext, 'batch' | 'kase'>): ApproverPlan {

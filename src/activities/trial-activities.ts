@@ -9,6 +9,7 @@ import { type LoadedEnvironment, type World, WorldGoneError, type WorldRef } fro
 import { printable } from '../domain/text/bounded.ts';
 import { MAX_PROBLEM_LENGTH } from './check-call.ts';
 import { answerUser, scripted } from './answer-user.ts';
+import { cassetteOf } from './cassette-verdict.ts';
 import { createApprovalActivities } from './approvals.ts';
 import { buildRecord } from './build-record.ts';
 import {
@@ -85,7 +86,7 @@ export function createTrialActivities(services: ActivityServices, options: Trial
     const told = (outcome: 'leased' | 'failed') => () => options.meters.worldLeased(performance.now() - startedAt, outcome);
     leasing.then(told('leased'), told('failed'));
     const world = await leasing;
-    if (rules.length > 0 || pack.environment.toolServer) {
+    if (!kase.cassette && (rules.length > 0 || pack.environment.toolServer)) {
       const opened = await worlds.open(world);
       await startedOrReleased(opened, async () => {
         // The start of what goes on from another's state has been.
@@ -295,17 +296,19 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   const { kase, environment } = context;
   const world = await worlds.open(request.world, { seen: true });
   const byReference = kase.expect.outcomes.some((outcome) => 'same_as' in outcome);
-  const reference = byReference
-    ? await referenceEffects(services, {
-        environment,
-        pack: context.pack,
-        kase,
-        caseHash: context.trial.caseHash,
-        owner: `${ownerOf(request)}.reference`,
-        workflowId: trial,
-        signal: cancellationSignal(),
-      })
-    : null;
+  const reference = kase.cassette
+    ? kase.cassette.cassette.referenceEffects
+    : byReference
+      ? await referenceEffects(services, {
+          environment,
+          pack: context.pack,
+          kase,
+          caseHash: context.trial.caseHash,
+          owner: `${ownerOf(request)}.reference`,
+          workflowId: trial,
+          signal: cancellationSignal(),
+        })
+      : null;
   const stored = await store.record(trial, attempt);
   const schedule = { name: context.trial.schedule, rules: context.rules };
   const access = [...new Set(partsOf(context.agent).flatMap((agent) => ('access' in agent ? (agent.access ?? []) : [])))];
@@ -316,7 +319,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   failpoint('recorded_before_verdict');
   const verdict = gradeInTime(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
-  return gradeOf(verdict);
+  return { ...gradeOf(verdict), ...cassetteOf(kase, verdict) };
 }
 
 function membersOf({ members }: Extract<AgentSpec, { kind: 'team' }>, ofCase: PermissionContext): { readonly [member: string]: PermissionContext } {

@@ -80,6 +80,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'console_address',
   'nothing_to_run',
   'agent_access',
+  'cassette',
   'suite_file',
   'environment_definition',
   'environment_load',

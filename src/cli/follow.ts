@@ -14,6 +14,7 @@ import { homeOf } from './home.ts';
 export interface FollowFlags extends CommonFlags {
   readonly report?: string;
   readonly minPass?: number;
+  readonly allowMisses?: true;
   readonly gate: boolean;
 }
 
@@ -58,6 +59,7 @@ export async function showEnd({ host, flags, client, display }: Ending, finished
     folder: reportFolder(host, flags, finished.batch),
     summary: finished,
     ...(flags.minPass !== undefined && { minPass: flags.minPass }),
+    ...(flags.allowMisses && { allowMisses: true }),
   });
   display.summary(
     data.summary,

@@ -34,6 +34,7 @@ function processHost(): Host {
     checks: {
       run: async (request) => (await import('../client/check.ts')).checks.run(request),
       validation: async (suite, options) => (await import('../client/check.ts')).checks.validation(suite, options),
+      recording: async (request) => (await import('../client/check.ts')).checks.recording(request),
       recordedRuns: async (request) => (await import('../client/check.ts')).checks.recordedRuns(request),
     },
     onSignal(listener) {

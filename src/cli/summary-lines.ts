@@ -1,4 +1,5 @@
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import { cassetteLines } from './cassette-lines.ts';
 import { type CellState, cellState, cellText, matrix, trialState } from '../report/matrix.ts';
 import { modelLines, stoppedLine } from './model-lines.ts';
 import { plainText } from '../report/plain-text.ts';
@@ -24,10 +25,11 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
     ...(summary.undetermined > 0 ? [`${summary.undetermined} undetermined`] : []),
     ...(summary.infraErrors > 0 ? [`${summary.infraErrors} infrastructure errors (not scored)`] : []),
     ...(summary.userErrors ? [`${summary.userErrors} faults of the simulated user (not scored)`] : []),
+    ...(summary.cassetteMisses ? [`${summary.cassetteMisses} without a recorded answer (not scored)`] : []),
     ...(summary.cancelled > 0 ? [`${summary.cancelled} cancelled`] : []),
   ];
   lines.push(...scheduleLines(summary, columns, paint), ...modelLines(summary.models ?? [], columns, paint));
-  lines.push(...teamLines(summary.teams ?? [], columns, paint));
+  lines.push(...teamLines(summary.teams ?? [], columns, paint), ...cassetteLines(summary, paint));
   lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
   if (summary.stopped) lines.push(paint('yellow', stoppedLine(summary.stopped)));
   if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "${hint('sweep')}" drops them`);

@@ -1,3 +1,5 @@
+import type { PlayRequest } from './cassettes/play.ts';
+import type { RecordReport, RecordRequest } from './cassettes/record.ts';
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { ConsolePages } from '../gateway/app.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
@@ -65,6 +67,8 @@ export interface RunRequest {
   readonly human?: boolean;
   /** With `human`: whether plain signals to a trial's workflow decide, whose sender nobody has identified. Default: the suite's, else `count`. */
   readonly unverified?: 'count' | 'refuse';
+  /** Tools are answered from cassettes, and no world is made: each case is played once for each cassette. No fault schedule acts then. Absent: tools act. */
+  readonly cassettes?: PlayRequest;
   /** Options merged over the suite's `environment.with`. */
   readonly environmentOptions?: { readonly [name: string]: Json };
 }
@@ -305,6 +309,8 @@ export interface Trialbed extends AsyncDisposable {
   ): Promise<ValidationReport>;
   /** Writes what the tool server of a suite's environment says of its tools to the file that the environment names. @throws {ToolServerError} */
   pin(suite: string): Promise<PinReport>;
+  /** Runs cases as real trials and writes what their tools answered into the suite's cassettes. @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError} */
+  record(request: RecordRequest): Promise<RecordReport>;
   /** Calls that wait for the decision of people, the oldest first, at most 1,000. */
   approvals(filter?: { readonly batch?: string }): Promise<readonly AskedApproval[]>;
   /**

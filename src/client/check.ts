@@ -2,6 +2,8 @@ import type { ConfirmAbove } from '../domain/confirmation.ts';
 import { loadEnvironment } from '../environments/load.ts';
 import { requireAccess } from './agent-access.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
+import { casesOnCassettes, requireNoAccess } from './cassettes/play.ts';
+import { planRecording, type RecordRequest } from './cassettes/record.ts';
 import { type RecordedRuns, readRecordedRuns } from './recorded-runs.ts';
 import { readSuite, suiteRequestOf } from './read-suite.ts';
 import { selectCases, selectShard, trialsOf } from './select.ts';
@@ -15,8 +17,11 @@ export const checks: Checks = {
   async run(request) {
     const { suite, agents } = await readSuite(suiteRequestOf(request), { loadEnvironment });
     requireAccess(agents, request.isolation ?? 'schema');
-    const cases = selectCases(suite.cases, request);
-    const trials = trialsOf(cases, selectSchedules(suite, cases, request), agents, request.trials ?? suite.defaults.trials);
+    const selected = selectCases(suite.cases, request);
+    if (request.cassettes) requireNoAccess(agents);
+    const cases = request.cassettes ? await casesOnCassettes(suite, selected, request.cassettes) : selected;
+    const schedules = request.cassettes ? [null] : selectSchedules(suite, cases, request);
+    const trials = trialsOf(cases, schedules, agents, request.trials ?? suite.defaults.trials);
     // What failed last is known to the store alone.
     if (request.lastFailed !== true) selectShard(trials, request.shard);
     return { confirmAbove: suite.defaults.confirmAbove ?? {} };
@@ -24,6 +29,9 @@ export const checks: Checks = {
   async validation(suite, options = {}) {
     const read = await readSuite({ suite, environmentOptions: {}, agents: 'every' }, { loadEnvironment });
     selectCases(read.suite.cases, options);
+  },
+  async recording(request) {
+    await planRecording({ loadEnvironment }, request);
   },
   async recordedRuns(request) {
     const read = await readRecordedRuns(request);
@@ -37,6 +45,8 @@ export interface Checks {
   run(request: RunRequest): Promise<{ readonly confirmAbove: ConfirmAbove }>;
   /** @throws {SuiteFileError} @throws {NothingToRunError} */
   validation(suite: string, options?: { readonly cases?: readonly string[] }): Promise<void>;
+  /** @throws {CassetteError} @throws {SuiteFileError} @throws {NothingToRunError} */
+  recording(request: RecordRequest): Promise<void>;
   /** Gives what it has read, as the request's `read`. @throws {RecordedRunsError} */
   recordedRuns(request: RegradeRunsRequest): Promise<RecordedRuns>;
 }

@@ -24,6 +24,7 @@ import { pin } from './pin.ts';
 import { purgeByAge, purgeSubject, requireAddress } from './retention/purge.ts';
 import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
+import { record } from './cassettes/record.ts';
 import { replay } from './replay.ts';
 import { requeue, type RequeueReceipt } from './requeue.ts';
 import { reset } from './reset.ts';
@@ -158,6 +159,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
+    record: (request) => untilClosed(record(root, { ...request, signal: closing.signal }, startOnWorker)),
     approvals: (filter = {}) => store.waitingApprovals(filter),
     sweep: (options = {}) => sweep(root, options),
     async purge({ dryRun = false, settingsFile = SETTINGS_FILE } = {}) {
@@ -324,6 +326,7 @@ const WHY_MS = 600;
 
 export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
+export { CassetteError } from './cassettes/errors.ts';
 export { ConsoleAddressError } from './console-errors.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';

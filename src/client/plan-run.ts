@@ -5,6 +5,7 @@ import { contentOf } from '../worker/content.ts';
 import type { Root } from '../worker/root.ts';
 import type { RunRequest } from './api.ts';
 import { requireAccess, requirePrices } from './agent-access.ts';
+import { casesOnCassettes, onVariantsOfItsOwn, requireNoAccess } from './cassettes/play.ts';
 import { onlyLastFailed } from './last-failed.ts';
 import { type PlannedTrial, planBatch } from './plan.ts';
 import type { ReadSuite } from './read-suite.ts';
@@ -39,9 +40,16 @@ export async function planRun(
   requireAccess(agents, options.isolation);
   const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
   requirePrices(agents, maxCost);
-  const cases = selectCases(suite.cases, request);
-  const schedules = selectSchedules(suite, cases, request);
-  const trialsFor = (repetitions: number) => trialsOf(cases, schedules, agents, repetitions);
+  const selected = selectCases(suite.cases, request);
+  const { cassettes } = request;
+  if (cassettes) requireNoAccess(agents);
+  const cases = cassettes ? await casesOnCassettes(suite, selected, cassettes) : selected;
+  // What went wrong when a cassette was recorded is in the recording.
+  const schedules = cassettes ? [null] : selectSchedules(suite, cases, request);
+  const trialsFor = (repetitions: number) => {
+    const trials = trialsOf(cases, schedules, agents, repetitions);
+    return cassettes && !cassettes.variants ? onVariantsOfItsOwn(trials) : trials;
+  };
   const chosen = request.lastFailed ? await onlyLastFailed(store, suite.name, trialsFor, request.trials) : trialsFor(request.trials ?? suite.defaults.trials);
   const trials = selectShard(chosen, request.shard);
   const plan = await planBatch({ suite, environment, trials, options, seed: request.seed ?? null });
@@ -51,7 +59,8 @@ export async function planRun(
 function optionsOf(request: RunRequest, { addresses, unverified }: Suite['defaults']): BatchOptions {
   return {
     isolation: request.isolation ?? 'schema',
-    keep: request.keep ?? 'failed',
+    // Of what stands for a world on a cassette there is nothing to keep.
+    keep: request.cassettes ? 'never' : (request.keep ?? 'failed'),
     concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
     retries: RETRIES,
     ...(request.priority !== undefined && { priority: request.priority }),

@@ -18,13 +18,19 @@ export interface ReportOptions {
   readonly summary?: BatchSummary;
   /** Gate: share of scored trials that must pass. Default: as the summary says, which is 1. */
   readonly minPass?: number;
+  /** Gate: trials that ended as `cassette_miss` do not count against it. Default false. */
+  readonly allowMisses?: boolean;
 }
 
 /** Writes the report of a batch, as `trialbed run` does. @throws {NotFoundError} */
 export async function writeBatchReport(bed: Pick<Trialbed, 'results' | 'show'>, options: ReportOptions): Promise<BatchReport> {
   const collected = await collectReport(bed, options.batch);
   const counted = options.summary ?? collected.summary;
-  const summary = options.minPass === undefined ? counted : { ...counted, gate: judgeGate(counted, { minPass: options.minPass }) };
+  const { minPass, allowMisses } = options;
+  const judged = minPass !== undefined || allowMisses;
+  const summary = judged
+    ? { ...counted, gate: judgeGate(counted, { ...(minPass !== undefined && { minPass }), ...(allowMisses && { allowMisses }) }) }
+    : counted;
   const data = { ...collected, summary };
   return { files: await writeReport(options.folder, data), data };
 }

@@ -2,7 +2,7 @@ import type { Root } from '../worker/root.ts';
 import type { BatchHandle, RunRequest } from './api.ts';
 import { openSuite } from './open-suite.ts';
 import { planRun } from './plan-run.ts';
-import { suiteRequestOf } from './read-suite.ts';
+import { readSuite, suiteRequestOf } from './read-suite.ts';
 import { queueOf } from '../workflows/messages.ts';
 import { type PreparedBatch, startBatch } from './start-batch.ts';
 
@@ -15,7 +15,9 @@ export async function run(root: Root, request: RunRequest, broken: Promise<never
 
 /** The interrupted batch of a request's content, or a new one, with everything stored that its trials need. Nothing runs yet. */
 export async function prepareBatch(root: Root, request: RunRequest): Promise<PreparedBatch> {
-  const read = await openSuite(root, request.suite, request.environmentOptions, suiteRequestOf(request).agents);
+  const asked = suiteRequestOf(request);
+  // On cassettes no world is made, nor one to check tables by.
+  const read = request.cassettes ? await readSuite(asked, root) : await openSuite(root, request.suite, request.environmentOptions, asked.agents);
   const { agents, schedules, trials, plan, maxCost } = await planRun(root, read, request);
   await root.store.putDocuments({
     cases: distinct(
@@ -30,12 +32,12 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
   const batch = unfinished ?? (await root.store.batch(plan.id));
   if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
   // Of a batch that goes on, what it was told meanwhile holds unless the request says otherwise.
-  const asked = {
+  const change = {
     ...(request.concurrency !== undefined && { concurrency: plan.options.concurrency }),
     ...(request.priority !== undefined && { priority: request.priority }),
   };
   return {
-    batch: { ...batch, options: { ...batch.options, ...asked } },
+    batch: { ...batch, options: { ...batch.options, ...change } },
     resumed: unfinished !== null,
     maxCost,
   };

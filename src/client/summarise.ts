@@ -12,7 +12,9 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
   const count = (test: (summary: TrialSummary) => boolean) => summaries.filter(test).length;
   const infraErrors = count((summary) => summary.ending === 'infra_error');
   const userErrors = count((summary) => summary.ending === 'user_error');
-  const passed = count((summary) => summary.pass === 'pass');
+  const misses = count((summary) => summary.ending === 'cassette_miss');
+  const scored = (summary: TrialSummary) => summary.ending !== 'user_error' && summary.ending !== 'cassette_miss';
+  const passed = count((summary) => summary.pass === 'pass' && scored(summary));
   const cancelled = count((summary) => summary.ending === 'cancelled');
   let made = 0;
   for (const row of rows) made += row.attempt;
@@ -25,11 +27,13 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     suite: batch.suite,
     trials: rows.length,
     passed,
-    failed: count((summary) => summary.pass === 'fail'),
-    undetermined: count((summary) => summary.pass === 'undetermined' && summary.ending !== 'user_error'),
+    failed: count((summary) => summary.pass === 'fail' && scored(summary)),
+    undetermined: count((summary) => summary.pass === 'undetermined' && scored(summary)),
     infraErrors,
     cancelled,
     ...(userErrors > 0 && { userErrors }),
+    ...(misses > 0 && { cassetteMisses: misses }),
+    ...cassettesOf(summaries),
     gate: 'not_met',
     seconds: Math.round(seconds * 10) / 10,
     worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased },
@@ -38,6 +42,26 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     ...(teams.length > 0 && { teams }),
   };
   return { ...summary, gate: summaries.length < rows.length ? 'not_met' : judgeGate(summary) };
+}
+
+const MAX_DIFFERENCES = 200;
+
+/** How the trials of a batch went along their cassettes. */
+function cassettesOf(summaries: readonly TrialSummary[]): Pick<BatchSummary, 'cassettes'> {
+  const played = summaries.flatMap(({ cassette, ...summary }) => (cassette ? [{ ...summary, cassette }] : []));
+  if (played.length === 0) return {};
+  return {
+    cassettes: {
+      trials: played.length,
+      recordedRoutes: played.filter(({ cassette }) => cassette.route === 'recorded').length,
+      differences: played
+        .flatMap((summary) =>
+          (summary.cassette.differs ?? []).map(({ view, recorded, now }) => `${summary.case} ${summary.agent}: ${view} ${recorded} -> ${now}`),
+        )
+        .slice(0, MAX_DIFFERENCES),
+      unused: played.reduce((sum, { cassette }) => sum + cassette.unused, 0),
+    },
+  };
 }
 
 /** What the limit of a batch's costs has kept from being launched. */

@@ -1,5 +1,6 @@
 import type { SimulatedUser } from './conversation/simulated-user.ts';
 import type { ApprovalRule, CaseApprover } from './approval.ts';
+import type { CaseCassette } from './cassette.ts';
 import type { RowChange } from './effect.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Money } from './model.ts';
@@ -223,4 +224,6 @@ export interface Case {
   readonly expect: Expectations;
   readonly reference: Solution;
   readonly mutants: readonly MutantNote[];
+  /** Its tools are answered from this recording, and no world is made for it. Absent: they act. */
+  readonly cassette?: CaseCassette;
 }

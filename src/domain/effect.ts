@@ -22,6 +22,8 @@ export interface RowEffect {
   readonly operation: string | null;
   /** A fault of the schedule changed the row, by somebody else's hand: no effect of the agent. Its rule, from 0; or {@link WHILE_WAITING}. */
   readonly byFault?: number;
+  /** It was not observed in this trial: it is that of the recorded call which answered one. */
+  readonly replayed?: true;
   /** World clock, ISO 8601. */
   readonly at: string;
 }
@@ -53,6 +55,8 @@ export interface MailEffect {
   readonly operation: string | null;
   /** The inbox stored this copy because a fault delivered the mail twice: no second effect of the agent. Number of the rule, from 0. */
   readonly byFault?: number;
+  /** As of rows. */
+  readonly replayed?: true;
   readonly at: string;
 }
 

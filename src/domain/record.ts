@@ -1,4 +1,5 @@
 import type { ServiceAccess } from './agent.ts';
+import type { ReplayedRoute } from './cassette.ts';
 import type { Effect, LateAttempt } from './effect.ts';
 import type { DrawnRule, InjectedFault } from './fault.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -72,6 +73,8 @@ export interface TrialRecord {
   readonly removed?: readonly ('conversation' | 'subject')[];
   /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */
   readonly faults?: RecordedFaults;
+  /** It was played on a cassette: its effects are the recorded ones. Absent: they were observed. */
+  readonly replayed?: ReplayedRoute;
 }
 
 /** What is done past the door is in no ledger; the systems of record show it as of no operation. */

@@ -1,3 +1,4 @@
+import type { ReplayedRoute, VerdictDifference } from './cassette.ts';
 import type { ModelTotals, Money } from './model.ts';
 import type { Ending, Judgement } from './verdict.ts';
 
@@ -57,6 +58,19 @@ export interface TrialSummary {
   readonly models?: TrialModels;
   /** Who of a team acted in the attempt that counts; absent where the agent is no team. */
   readonly team?: TrialTeam;
+  /** How it went along its cassette. Absent: it had a world. */
+  readonly cassette?: TrialCassette;
+}
+
+/** A trial that was played on a cassette. */
+export interface TrialCassette {
+  readonly variant: string;
+  /** `recorded`: the recorded calls in their order; only then the verdict stands for one of a world. */
+  readonly route: ReplayedRoute['route'];
+  /** Interactions that no call was answered by. */
+  readonly unused: number;
+  /** What is judged otherwise than when the route was recorded; absent where the case expects something else today. */
+  readonly differs?: readonly VerdictDifference[];
 }
 
 /** What the members of a team did in one trial. */
@@ -133,6 +147,10 @@ export interface BatchSummary {
   readonly cancelled: number;
   /** Trials whose simulated user failed: neither passed nor failed, and not among the undetermined ones. Absent: none. */
   readonly userErrors?: number;
+  /** Trials that ended as `cassette_miss`: neither passed nor failed, and not among the undetermined ones. Absent: none. */
+  readonly cassetteMisses?: number;
+  /** How trials went along their cassettes. Absent: none had one. */
+  readonly cassettes?: BatchCassettes;
   /** Whether the gate was met: every scored trial passed unless `--gate` says otherwise, and no trial is missing by an infrastructure error or a fault of the simulated user. */
   readonly gate: 'met' | 'not_met' | 'infrastructure';
   readonly seconds: number;
@@ -145,6 +163,17 @@ export interface BatchSummary {
   readonly teams?: readonly TeamUse[];
   /** It stopped launching, and can be resumed. Absent: it did not. */
   readonly stopped?: StoppedBatch;
+}
+
+/** Trials of a batch that were played on cassettes. */
+export interface BatchCassettes {
+  readonly trials: number;
+  /** Those that made the recorded calls in their order; of the others nothing is claimed. */
+  readonly recordedRoutes: number;
+  /** Trials that are judged otherwise than their recorded route was, as `case agent: view pass -> fail`; at most 200. */
+  readonly differences: readonly string[];
+  /** Interactions that no call of a trial was answered by, all trials together. */
+  readonly unused: number;
 }
 
 export interface ScheduleSummary {

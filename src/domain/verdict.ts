@@ -1,3 +1,4 @@
+import type { ReplayedRoute } from './cassette.ts';
 import type { Json } from './json.ts';
 import type { KnownState } from './operation.ts';
 import { printable } from './text/bounded.ts';
@@ -81,6 +82,8 @@ export interface Verdict {
   readonly diagnostics: Diagnostics;
   /** Absent in verdicts of before there were fault schedules. */
   readonly recovery?: readonly RecoveryNote[];
+  /** It was played on a cassette: `outcome` and `effects` are judged by recorded effects. Absent: by observed ones. */
+  readonly replayed?: ReplayedRoute;
   readonly graderVersion: string;
   /** Hash of the case that it was graded by. */
   readonly caseHash: string;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ApprovalRule } from '../domain/approval.ts';
 import type { PermissionContext } from '../domain/case.ts';
+import type { Binding } from '../domain/cassette.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
 import type { TextComparison } from '../domain/record.ts';
@@ -19,6 +20,8 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
   // Packs run with their types stripped, so what only a type says is said here too.
   if (typeof definition.version !== 'string' || definition.version === '')
     throw new EnvironmentDefinitionError(definition.name, 'version is missing; expected a text');
+  if (definition.binding !== undefined && !BINDINGS.includes(definition.binding))
+    throw new EnvironmentDefinitionError(definition.name, `binding is ${JSON.stringify(definition.binding)}; expected one of ${BINDINGS.join(', ')}`);
   const tools = [...definition.tools, ...runtimeTools(definition)];
   for (const tool of tools) {
     if (!/^[a-zA-Z][a-zA-Z0-9_.-]{0,127}$/.test(tool.name)) {
@@ -40,6 +43,7 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
   return Object.freeze({ ...definition, tools, [ENVIRONMENT]: true as const });
 }
 
+const BINDINGS: readonly Binding[] = ['fixture', 'sandbox', 'production'];
 const EFFECTS: readonly ToolEffect[] = ['read', 'write', 'external'];
 
 /** Types a tool's arguments and result from its schemas. Has no effect at run time. */
@@ -75,6 +79,11 @@ export class EnvironmentDefinitionError extends Error {
 export interface EnvironmentDefinition {
   readonly name: string;
   readonly version: string;
+  /**
+   * What its services are: `fixture`, made by the test bed with the world; `sandbox`, real ones with accounts that are there for tests; `production`. Nothing is recorded from
+   * `production`. Default: `fixture`.
+   */
+  readonly binding?: Binding;
   /** DDL, in order: SQL files with unqualified names, or one `pg_dump --schema-only --no-owner` of your own database. */
   readonly schema: readonly FileSource[];
   /** Rows, in order, after the schema. */

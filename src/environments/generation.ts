@@ -35,6 +35,7 @@ export async function generationOf(pack: {
     layout: LAYOUT_VERSION,
     name: environment.name,
     version: environment.version,
+    ...(environment.binding && { binding: environment.binding }),
     policy: pack.policy,
     tools: pack.toolSchemas.map((schema, index) => {
       const tool = environment.tools[index];

@@ -1,10 +1,11 @@
 import type { ApprovalNeed, PreviewRows } from '../domain/approval.ts';
 import type { Case } from '../domain/case.ts';
+import type { ReplayedRoute } from '../domain/cassette.ts';
 import type { Effect, LateAttempt, MailEffect } from '../domain/effect.ts';
 import type { DrawnRule, Fault, FaultKind, InjectedFault } from '../domain/fault.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { OperationProblem } from '../domain/operation.ts';
-import type { TableFacts } from '../domain/record.ts';
+import type { RecordedFaults, TableFacts } from '../domain/record.ts';
 import type { LockWait } from '../postgres/lock-waits.ts';
 import type { PinnedTool } from './pinned-tools.ts';
 import type { Environment, InboxOptions, PreviewQuery, TicketsOptions, WorldSql } from './define.ts';
@@ -57,7 +58,7 @@ export interface LeaseRequest {
   readonly isolation: Isolation;
   /** Milliseconds of real time, from now. */
   readonly leaseMs: number;
-  readonly kase: Pick<Case, 'clock' | 'timezone' | 'state'>;
+  readonly kase: Pick<Case, 'clock' | 'timezone' | 'state' | 'cassette'>;
   /** Rules of the trial's fault schedule, drawn; absent or empty: none. The world keeps them for its services. */
   readonly faults?: readonly DrawnRule[];
 }
@@ -200,6 +201,11 @@ export interface WorldClock {
 export interface World {
   readonly ref: WorldRef;
   readonly ledger: Ledger;
+  /**
+   * Of what stands for a world where a trial is played on a cassette: answers a call of an operation in its ledger, and settles it there. Repeated, it is the same answer.
+   * Absent: tools act. @throws {FencedError} after the fence
+   */
+  readonly replay?: (call: ReplayCall) => Promise<ReplayedAnswer>;
   readonly faults: WorldFaults;
   /** Columns by table. */
   readonly columns: { readonly [table: string]: readonly string[] };
@@ -237,6 +243,8 @@ export interface World {
     readonly effects: readonly Effect[];
     readonly lateAttempts: readonly LateAttempt[];
     readonly tables: { readonly [table: string]: TableFacts };
+    /** Of a trial that is played on a cassette. */
+    readonly replayed?: { readonly route: ReplayedRoute; readonly faults: Pick<RecordedFaults, 'schedule' | 'rules' | 'injected'> | null };
   }>;
   /**
    * After the fence: what of the whole world differs from its seed, catalogue included, and stands in no journal; as `catalogue` or `table orders`. Empty: nothing.
@@ -303,6 +311,20 @@ export interface WorldCredentials {
   /** What the environment's tool server gets: its user name at the services is `user` too. Null where the environment has none. */
   readonly server: { readonly secret: string; readonly sqlUrl: string } | null;
 }
+
+/** A call that a cassette is to answer, with digests of what it was made under. */
+export interface ReplayCall {
+  readonly operation: string;
+  readonly attempt: number;
+  readonly scope: string;
+  readonly schema: string;
+}
+
+/** What a cassette answers. `missing`: it holds no such call, and nothing was done. */
+export type ReplayedAnswer =
+  | { readonly state: 'committed' }
+  | { readonly state: 'failed' | 'unknown'; readonly problem: OperationProblem }
+  | { readonly state: 'missing'; readonly why: string };
 
 /** What a call looks like when it reaches the door, already checked at the edge. */
 export interface Proposal {

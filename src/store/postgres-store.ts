@@ -3,6 +3,7 @@ import { askedApproval, copyApprovals, endApproval, findApproval, listApprovals,
 import { addAudited, endAudited, listAudited } from './audit.ts';
 import { addMessage, beginAttempt, findRecord, finishAttempt, listAttempts, listMessages, putRecord, setAttemptWorld } from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
+import { cassetteWorldRows } from './cassette-worlds.ts';
 import { addConversation, listConversation, liveConversation } from './conversation.ts';
 import { KeyRing, type SealKey } from '../keys/key-ring.ts';
 import { Sealing } from '../keys/sealing.ts';
@@ -92,6 +93,8 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     keys: () => listKeys(database),
     rotateKeys: ({ batch = 200, onProgress = () => undefined, signal } = {}) =>
       rotateKeys(database, { batch, now: now(), onProgress, ...(signal && { signal }) }),
+
+    cassetteWorlds: cassetteWorldRows(database),
 
     putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules, now())),
     caseDocument: (hash) => caseDocument(database, hash),

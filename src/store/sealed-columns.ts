@@ -9,6 +9,7 @@ export const SEALED_COLUMNS = {
   approvals: ['subject', 'ending'],
   snapshots: ['body', 'raw_mails'],
   origins: ['notes'],
+  cassette_operations: ['body'],
 } as const;
 
 export type SealedTable = keyof typeof SEALED_COLUMNS;

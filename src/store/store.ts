@@ -12,6 +12,7 @@ import type { BatchHold, TrialPhase, TrialSummary } from '../domain/trial.ts';
 import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { AuditedAct, AuditEntry, AuditFilter } from './audit.ts';
 import type { ConsoleKey, ListedToken } from './console-keys.ts';
+import type { CassetteWorldRows } from './cassette-worlds.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { KeyUse, Rotation } from './keys.ts';
 import type { BatchStanding } from './launching.ts';
@@ -420,6 +421,9 @@ export interface Store extends AsyncDisposable {
   /** One from which a trial goes on that has not ended stays. */
   deleteSnapshot(id: string): Promise<DeletedSnapshot>;
   snapshot(id: string): Promise<{ readonly trial: string; readonly attempt: number; readonly snapshot: JsonObject } | null>;
+
+  /** What stands for worlds of attempts that are played on cassettes. */
+  readonly cassetteWorlds: CassetteWorldRows;
 
   /** End state of a case's reference solution, by generation and case. */
   referenceEffects(generation: string, caseHash: string): Promise<readonly Effect[] | null>;

@@ -4,6 +4,7 @@ import type { ConfirmAbove } from '../domain/confirmation.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
+import { suiteCassettesOf } from './cassette-schema.ts';
 import { type CaseDefaults, loadCase } from './case-file.ts';
 import { loadSchedule, RESERVED_SCHEDULES, sourceOfSchedule } from './fault-file.ts';
 import { checkOutcomes } from './check-outcomes.ts';
@@ -79,6 +80,7 @@ export async function readSuiteFiles(
     schedules: Object.fromEntries(schedules.map((loaded) => [loaded.schedule.name, loaded])),
     agents,
     defaults,
+    ...(written.cassettes && { cassettes: suiteCassettesOf(written.cassettes) }),
   };
   return { suite, problems };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ServiceAccess } from '../domain/agent.ts';
 import { approver, budget, solutionKeys, user } from './case-schema.ts';
+import { suiteCassettes } from './cassette-schema.ts';
 import { userRoute } from './conversation-schema.ts';
 import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
 import { teamAgentSchema } from './team-schema.ts';
@@ -59,6 +60,7 @@ export const suiteSchema = z.strictObject({
     .meta({ description: 'The way to the model that speaks as the user, for cases whose simulated user is a model and names none.' })
     .optional(),
   approver: approver.meta({ description: 'Who decides what needs an approval, in cases that do not say otherwise.' }).optional(),
+  cassettes: suiteCassettes.optional(),
 });
 
 export type SuiteFile = z.output<typeof suiteSchema>;

@@ -4,6 +4,7 @@ import type { ConfirmAbove } from '../domain/confirmation.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
+import type { SuiteCassettes } from './cassette-schema.ts';
 import { shownPath } from '../environments/shown-path.ts';
 
 /** A suite as read from its folder: `suite.yaml` and `cases/*.yaml`. */
@@ -27,6 +28,8 @@ export interface Suite {
     readonly addresses?: 'keep' | 'mask';
     readonly unverified?: 'count' | 'refuse';
   };
+  /** How its cassettes are recorded and compared. Absent: nothing is said. */
+  readonly cassettes?: SuiteCassettes;
 }
 
 export interface LoadedCase {

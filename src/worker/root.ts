@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { withCassettes } from '../cassettes/replay-worlds.ts';
 import { loadEnvironment } from '../environments/load.ts';
 import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environments/world.ts';
 import { createWorlds } from '../environments/worlds/worlds.ts';
@@ -33,7 +34,7 @@ export async function createRoot(config: Config, { lazy = false }: { readonly la
   const store = stack.use(await createStore({ url: config.store.url, keys: config.keys, ...(lazy && { statementMs: ASKED_MS }) }));
   await store.migrate();
   await store.checkKeys();
-  const worlds = stack.use(
+  const servers = stack.use(
     await createWorlds({
       hosts: config.worldHosts,
       connections: config.worldConnections,
@@ -45,6 +46,7 @@ export async function createRoot(config: Config, { lazy = false }: { readonly la
       log: (message, details) => log.warn(details, message),
     }),
   );
+  const worlds = withCassettes(servers, store);
   const temporal = stack.use(await connectClient(config.temporal, { lazy, codec: payloadCodec(new KeyRing(config.keys)) }));
   const owned = stack.move();
   return { config, log, store, worlds, temporal, loadEnvironment: rememberEnvironments(), [Symbol.asyncDispose]: () => owned.disposeAsync() };

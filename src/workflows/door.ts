@@ -231,6 +231,9 @@ export class Door {
     const outcome = await Promise.race([dispatched, this.cutOff]);
     if (outcome && outcome.state !== 'committed' && approval && outcome.problem.code === VOID)
       return this.refuseApproved(call, seq, position, approval.end, outcome.problem);
+    // The cassette that the trial is played on holds no such call: nothing was done, and the agent's work is over.
+    if (outcome && outcome.state !== 'committed' && outcome.problem.code === NOT_RECORDED)
+      this.missed ??= { ending: 'cassette_miss', problem: outcome.problem };
     // Cut off by `close`: it has been noted as unknown, and a reply that comes now is too late to be told.
     if (outcome === null || !this.isOpen(call.id)) return { operation: call.id, state: 'unknown', problem: null };
     const problem = outcome.state === 'committed' ? null : inProductionWords(outcome.problem, { tool: call.tool, state: outcome.state }, this.options.words);

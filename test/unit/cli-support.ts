@@ -13,7 +13,12 @@ export class TestHost implements Host {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv = {};
   /** Nothing is refused beforehand. */
-  readonly checks: Host['checks'] = { run: async () => ({ confirmAbove: {} }), validation: async () => {}, recordedRuns: async () => NOTHING_READ };
+  readonly checks: Host['checks'] = {
+    run: async () => ({ confirmAbove: {} }),
+    validation: async () => {},
+    recording: async () => {},
+    recordedRuns: async () => NOTHING_READ,
+  };
   readonly out: Host['out'];
   readonly err: Host['err'];
   readonly ask?: NonNullable<Host['ask']>;
@@ -76,6 +81,7 @@ export class TestHost implements Host {
       regradeRuns: missing,
       validate: missing,
       pin: missing,
+      record: missing,
       approvals: missing,
       decide: missing,
       sweep: missing,

@@ -56,13 +56,18 @@ export const addRun: AddCommand = (program, { host, action }) => {
         'refuse',
       ]),
     )
+    .option('--cassettes', 'answer tools from the cassettes of the suite ("trialbed record"), and make no world')
+    .option('--variant <glob>', 'with --cassettes: only cassettes whose name matches (repeatable; default: those recorded with the agent, else all)', collect)
+    .option('--cassette-dir <dir>', 'with --cassettes: their folder (default: cassettes in the folder of the suite)')
+    .option('--allow-misses', 'gate: trials that ended as cassette_miss do not count against it')
     .option('--deployment <name>', 'leave the trials to the workers of this deployment, and start none (default: TRIALBED_DEPLOYMENT)')
     .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
     .action(
       action(async (suite: string, flags: RunFlags) => {
-        const request = runRequest(suite, flags);
+        requireCassettes(flags);
+        const request = runRequest(suite, flags, host.cwd);
         const check = await host.checks.run(request);
         const confirm = confirmOptions(flags, check.confirmAbove);
         if (flags.dryRun) return await dryRun(host, flags, request, confirm);
@@ -76,6 +81,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     'run support-desk --faults all --trials 5 --dry-run',
     'run support-desk --faults all --seed 7',
     'run support-desk --last-failed --keep failed',
+    'run ./my-suite --cassettes --agent careful',
     'run support-desk --shard 2/4 --json > trials.jsonl',
   ]);
 };
@@ -101,6 +107,10 @@ export interface RunFlags extends CommonFlags {
   readonly confirmAbove?: ConfirmAbove;
   readonly yes?: true;
   readonly unverified?: 'count' | 'refuse';
+  readonly cassettes?: true;
+  readonly variant?: readonly string[];
+  readonly cassetteDir?: string;
+  readonly allowMisses?: true;
   readonly deployment?: string;
   readonly report?: string;
   readonly minPass?: number;
@@ -109,7 +119,7 @@ export interface RunFlags extends CommonFlags {
 }
 
 /** What the flags ask of the client. Options that were not given stay away, so that the client's defaults hold. */
-export function runRequest(suite: string, flags: RunFlags): RunRequest {
+export function runRequest(suite: string, flags: RunFlags, cwd: string = '.'): RunRequest {
   return {
     suite,
     ...(flags.agent && { agents: flags.agent }),
@@ -129,7 +139,24 @@ export function runRequest(suite: string, flags: RunFlags): RunRequest {
     ...(flags.deployment !== undefined && { deployment: flags.deployment }),
     ...(flags.unverified && { unverified: flags.unverified }),
     ...(flags.with && { environmentOptions: flags.with }),
+    ...(flags.cassettes && {
+      cassettes: {
+        ...(flags.cassetteDir !== undefined && { folder: resolve(cwd, flags.cassetteDir) }),
+        ...(flags.variant && { variants: flags.variant }),
+      },
+    }),
   };
+}
+
+/** Options that mean nothing without cassettes, and those that mean nothing with them. @throws {UsageError} */
+function requireCassettes(flags: RunFlags): void {
+  const given = (options: { readonly [option: string]: unknown }) => Object.keys(options).find((option) => options[option] !== undefined);
+  const without = given({ '--variant': flags.variant, '--cassette-dir': flags.cassetteDir });
+  if (!flags.cassettes && without !== undefined) throw new UsageError(`${without} is for runs on cassettes; add --cassettes`);
+  const faults = flags.faults?.every((name) => name === 'none') ? undefined : flags.faults;
+  const beside = given({ '--faults': faults, '--isolation': flags.isolation, '--keep': flags.keep });
+  if (flags.cassettes && beside !== undefined)
+    throw new UsageError(`${beside} needs a world, and on cassettes there is none: what went wrong when a cassette was recorded is in it; leave ${beside} out`);
 }
 
 function confirmOptions(flags: RunFlags, suite: ConfirmAbove): ConfirmOptions {

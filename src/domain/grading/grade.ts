@@ -18,8 +18,8 @@ export const GRADER_VERSION = '1';
  *
  * A trial that the agent's own fault ended (`agent_timeout`, `agent_error`, `budget_exhausted`) is judged by the world that it left and by what was said; that it
  * ended so is no finding of its own. An agent that never answered fails only where the case asks for claims or a structured answer. Where the conversation was cut by a
- * recording (`cassette_miss`), what is missing is undetermined; what must not be there still fails. Where the simulated user failed (`user_error`), nothing passes or fails:
- * what was found is shown, and undetermined.
+ * recording (`cassette_miss`), what is missing is undetermined; what must not be there still fails. Where the simulated user failed (`user_error`), or a cassette held no answer,
+ * nothing passes or fails: what was found is shown, and undetermined. On a cassette, effects are the recorded ones; where they do not go together, nothing passes by them.
  *
  * @throws {NotGradableError} for `infra_error` and `cancelled`, which have no verdict.
  */
@@ -27,7 +27,7 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
   if (record.ending === 'infra_error' || record.ending === 'cancelled') throw new NotGradableError(record.ending);
   const changes = netChanges(record.effects, record.tables);
   const world = judgeWorld(kase, record, changes);
-  const view = (findings: readonly Finding[]): View => viewOf(record.ending === 'user_error' ? findings.map(undecided) : findings);
+  const view = (findings: readonly Finding[]): View => viewOf(isUndecided(record) ? findings.map(undecided) : findings);
   const open = openFindings(record);
   const reached = world.missing.length === 0 && world.extra.length === 0 && open.length === 0;
   const outcome = view([
@@ -35,9 +35,16 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
     ...(open.length > 0 ? world.missing.map(soften) : world.missing),
     ...reachedFindings(world, reached),
     ...claimFindings(kase, record, changes),
+    ...routeFindings(record),
   ]);
   const constraints = view([...constraintFindings(kase, record), ...recoveryFindings(record)]);
-  const effects = view([...world.extra, ...unexplainedFindings(record), ...refusedFindings(changes, record), ...violationFindings(record)]);
+  const effects = view([
+    ...world.extra,
+    ...routeFindings(record),
+    ...unexplainedFindings(record),
+    ...refusedFindings(changes, record),
+    ...violationFindings(record),
+  ]);
   return {
     pass: judgementOf([outcome.judgement, constraints.judgement, effects.judgement]),
     outcome,
@@ -46,6 +53,7 @@ export function grade(kase: Case, caseHash: string, record: TrialRecord): Verdic
     reached: reached ? world.outcome.name : null,
     diagnostics: diagnosticsOf(record),
     recovery: recoveryNotes(record),
+    ...(record.replayed && { replayed: record.replayed }),
     graderVersion: GRADER_VERSION,
     caseHash,
   };
@@ -91,6 +99,18 @@ function openFindings(record: TrialRecord): Finding[] {
     });
   }
   return findings;
+}
+
+/** Nothing passes or fails: the agent was not told what it would have been told. */
+function isUndecided({ ending, replayed }: TrialRecord): boolean {
+  return ending === 'user_error' || (ending === 'cassette_miss' && replayed !== undefined);
+}
+
+/** Recorded effects stand on each other: of calls that were left out or made in another order, they show no state that any world was in. */
+function routeFindings({ replayed }: TrialRecord): Finding[] {
+  if (!replayed || replayed.writesInOrder) return [];
+  const message = `The calls with effects are not those of cassette ${printable(replayed.variant)} in its order, so its effects do not show in what state a world would be.`;
+  return [{ code: 'other_route', judgement: 'undetermined', rule: 'cassette', message }];
 }
 
 /** What is missing may be there, or might have come. */
