@@ -105,6 +105,7 @@ test('every command has help with examples, and --json', async () => {
   const read = [
     'run',
     'show',
+    'trace',
     'replay',
     'watch',
     'ps',
