@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { JsonObject } from '../../src/domain/json.ts';
 import { WHILE_WAITING } from '../../src/domain/effect.ts';
 import type { DrawnRule } from '../../src/domain/fault.ts';
 import type { RecordedFaults } from '../../src/domain/record.ts';
@@ -113,6 +114,7 @@ test('what a colleague changes stands where the fault hit: before the call, afte
     ['approver', true],
   ]);
   expect(trace.steps.find(({ operation: one }) => one?.id === 'op-1')?.links).toEqual([{ step: 4, what: 'changed_outside' }]);
+  expect(trace.steps.find(({ by }) => by === 'approver')?.links).toEqual([{ step: 9, what: 'while_waiting' }]);
   // Nothing of it is of a call of the agent's.
   expect(trace.steps.filter(({ operation: one }) => one !== null).flatMap(({ changes }) => changes.map(({ seq }) => seq))).toEqual([3]);
   expect(trace.rows[0]?.states.map(({ outside }) => outside)).toEqual([true, true, false, true, true]);
@@ -180,6 +182,36 @@ test('messages in the middle of a conversation stand behind the calls, and it is
   );
   expect(trace.steps.map(({ placed }) => placed)).toEqual([true, true, false, false, true, true, true]);
   expect(trace.missing).toContainEqual(expect.stringContaining('between which calls'));
+});
+
+test('of an agent that is a model the kept messages tell between which calls the user spoke', () => {
+  const entry = (seq: number, role: 'user' | 'assistant' | 'tool', body: JsonObject) => ({ who: 'agent', agent: null, seq, role, call: null, body }) as const;
+  const calls = (tool: string) => ({ text: '', calls: [{ tool, args: '{}' }] });
+  const trace = traceOf(
+    source(
+      { operations: [operation({ tool: 'get_order', at: AT }), operation({ id: 'op-2', seq: 2, at: AT })] },
+      {
+        messages: [
+          { turn: 1, from: 'user', text: 'One.' },
+          { turn: 1, from: 'agent', text: 'Sure.' },
+          { turn: 2, from: 'user', text: 'Two.' },
+          { turn: 2, from: 'agent', text: 'Done.' },
+        ],
+        conversation: [
+          entry(1, 'user', { text: 'One.' }),
+          entry(2, 'assistant', calls('get_order')),
+          entry(3, 'tool', { text: '{}' }),
+          entry(4, 'assistant', { text: 'Sure.' }),
+          entry(5, 'user', { text: 'Two.' }),
+          entry(6, 'assistant', calls('issue_refund')),
+          entry(7, 'assistant', { text: 'Done.' }),
+        ],
+      },
+    ),
+  );
+  expect(outline(trace)).toEqual(['said user', 'operation op-1', 'said agent', 'said user', 'operation op-2', 'said agent', 'end', 'verdict']);
+  expect(trace.steps.every(({ placed }) => placed)).toBe(true);
+  expect(trace.steps.flatMap(({ entry: said }) => (said === null ? [] : [said]))).toEqual([1, 5]);
 });
 
 test('a fork: the calls that were answered from the record of another trial are marked', () => {

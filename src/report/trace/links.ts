@@ -22,8 +22,9 @@ export function linksOf(
     if (operation?.replayOf != null) pair(n, 'answered_by', byOperation.get(operation.replayOf), 'answers');
     if (operation?.reconciled) pair(n, 'looked_up_by', byOperation.get(operation.reconciled.by), 'looks_up');
   }
-  for (const { n, kind, faults } of steps) {
+  for (const { n, kind, faults, by } of steps) {
     if (kind !== 'outside') continue;
+    if (by === 'approver') pair(n, 'while_waiting', steps.find((step) => step.n > n && step.operation?.approval !== undefined)?.n, 'changed_outside');
     for (const { operation, rule } of faults) {
       if (operation !== null && rules.some(({ index }) => index === rule)) pair(n, 'hit', byOperation.get(operation), 'changed_outside');
     }

@@ -25,6 +25,7 @@ export function Overview({ trace, room }: { readonly trace: Trace; readonly room
         </h1>
         <span class="dim">
           repetition {head.repetition}
+          {head.origin && `, goes on from ${head.origin.trial} after ${head.origin.calls} ${head.origin.calls === 1 ? 'call' : 'calls'}`}
           {!head.counts && `, attempt ${head.attempt}, which does not count`}
         </span>
       </div>

@@ -20,6 +20,22 @@ export function saidBefore(entries: readonly ConversationEntry[], operations: re
   return found;
 }
 
+/**
+ * How many calls there had been when the user's second message came, the third, and so on: of an agent that is one model alone, whose kept messages have them in order. Empty:
+ * nobody can tell.
+ */
+export function callsBeforeUser(entries: readonly ConversationEntry[], operations: readonly Operation[]): readonly number[] {
+  const own = entries.filter(({ who }) => who === 'agent');
+  if (own.some(({ agent }) => agent !== null) || (operations.length > 0 && saidBefore(own, operations).size === 0)) return [];
+  const counts: number[] = [];
+  let calls = 0;
+  for (const entry of own) {
+    if (entry.role === 'user') counts.push(Math.min(calls, operations.length));
+    if (entry.role === 'assistant') calls += toolsOf(entry).length;
+  }
+  return counts.slice(1);
+}
+
 function toolsOf({ body }: ConversationEntry): string[] {
   const calls = body['calls'];
   if (calls === undefined || !isList(calls)) return [];

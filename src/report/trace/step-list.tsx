@@ -50,6 +50,7 @@ function Marks({ trace, step }: { readonly trace: Trace; readonly step: TraceSte
       )}
       {operation && isMisled(step) && <span class="badge wait">really {operation.known}</span>}
       {faults.length > 0 && step.kind === 'operation' && <span class="badge wait">fault</span>}
+      {step.recalled && <span class="badge plain">from the record</span>}
       {operation?.approval && <span class="badge busy">approval</span>}
       {changed !== '' && <span class="badge plain">{changed}</span>}
     </span>

@@ -4,7 +4,7 @@ import type { Message, TrialRecord } from '../../domain/record.ts';
 import type { ConversationEntry } from '../../store/conversation.ts';
 import type { LateRequest } from '../../store/store.ts';
 import { isOwn, type Outsider, outsidersOf } from './placing.ts';
-import { saidBefore } from './said-before.ts';
+import { callsBeforeUser, saidBefore } from './said-before.ts';
 import type { TraceStep } from './trace.ts';
 
 /** What steps are made of. */
@@ -28,13 +28,14 @@ export function stepsOf(parts: StepParts): TraceStep[] {
   const outsiders = record === null ? [] : outsidersOf(record, operations);
   const beside = (at: number) => outsiders.filter(({ before }) => before === at).map(outsideStep);
   const called = callSteps(parts, operations, during);
+  const placed = placesOf(after, callsBeforeUser(parts.entries, operations), operations.length);
+  const saidAt = (at: number) => placed.filter(({ before }) => before === at).map(({ message, sure }) => saidStep(message, sure));
   const late = record?.lateAttempts ?? [];
   const steps: Draft[] = [
     ...first.map((message) => saidStep(message, true)),
-    ...operations.flatMap((_, at) => [...beside(at), ...(called[at] ? [called[at]] : [])]),
+    ...operations.flatMap((_, at) => [...beside(at), ...saidAt(at), ...(called[at] ? [called[at]] : [])]),
     ...beside(operations.length),
-    // Where it stands among calls is not recorded of what was said between the first message and the last.
-    ...after.map((message, at) => saidStep(message, message.from === 'agent' && at === after.length - 1)),
+    ...saidAt(operations.length),
     ...(ended ? [{ ...EMPTY, kind: 'end' as const }] : []),
     ...(late.length + lateRequests.length > 0 ? [{ ...EMPTY, kind: 'late' as const, at: late[0]?.at ?? null, late, lateRequests }] : []),
     ...(ended ? [{ ...EMPTY, kind: 'verdict' as const }] : []),
@@ -113,6 +114,24 @@ function partsOf(messages: readonly Message[], operations: readonly Operation[])
   // The agent begins with the first message; nothing is said before it.
   const opening = free[0]?.from === 'user' ? 1 : 0;
   return { first: free.slice(0, opening), during, after: free.slice(opening) };
+}
+
+/**
+ * Before which call each of these messages was said: the user's where it is known how many calls there had been, the agent's before the user's next one. Where nobody recorded it
+ * they stand behind the calls; the agent's last message is there anyway.
+ */
+function placesOf(
+  messages: readonly Message[],
+  counts: readonly number[],
+  calls: number,
+): { readonly message: Message; readonly before: number; readonly sure: boolean }[] {
+  let user = 0;
+  return messages.map((message, at) => {
+    const next = message.from === 'user' ? user++ : user;
+    const last = message.from === 'agent' && at === messages.length - 1;
+    const before = messages.slice(at).some(({ from }) => from === 'user') ? counts[next] : last ? calls : undefined;
+    return { message, before: before ?? calls, sure: before !== undefined };
+  });
 }
 
 /** The world's clock stands still until something moves it: a wait, a slow reply, a time-out. */

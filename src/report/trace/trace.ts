@@ -110,7 +110,7 @@ export interface TraceStep {
 /** What one step has to do with another. */
 export interface TraceLink {
   readonly step: number;
-  readonly what: 'repeats' | 'repeated_by' | 'answered_by' | 'answers' | 'looked_up_by' | 'looks_up' | 'changed_outside' | 'hit';
+  readonly what: 'repeats' | 'repeated_by' | 'answered_by' | 'answers' | 'looked_up_by' | 'looks_up' | 'changed_outside' | 'hit' | 'while_waiting';
 }
 
 /** A finding with the steps that it is about. */

@@ -129,4 +129,5 @@ const LINKS: { readonly [what in TraceLink['what']]: string } = {
   looks_up: 'tells what became of',
   changed_outside: 'was met by',
   hit: 'was made when the fault hit',
+  while_waiting: 'was made while somebody was asked to approve',
 };
