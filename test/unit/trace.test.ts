@@ -226,7 +226,7 @@ test('an attempt that trouble of the test bed ended has no verdict and no record
   expect(failed.head).toMatchObject({ attempt: 1, counts: false, ending: 'infra_error', problem: { code: 'world_gone' }, verdict: null, summary: null });
   expect(outline(failed)).toEqual(['end', 'verdict']);
   expect(failed.missing.join(' ')).toContain('Nothing was recorded');
-  expect(failed.focus).toBe(2);
+  expect(failed.focus).toBe(1);
   const view = trialView();
   const attempts = view.attempts.map((one) => ({ ...one, ending: null }));
   const open = traceOf(source(null, { attempts, trial: { ...view.trial, phase: 'drive', summary: null } }));

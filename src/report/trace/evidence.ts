@@ -19,7 +19,7 @@ export function findingsOf(verdict: Verdict | null, steps: readonly TraceStep[])
 export function focusOf(findings: readonly TraceFinding[], steps: readonly TraceStep[]): number {
   const wrong = findings.filter(({ judgement }) => judgement !== 'pass');
   const [worst] = wrong;
-  if (worst === undefined) return steps.some(({ kind }) => kind === 'operation') ? 1 : Math.max(1, steps.length);
+  if (worst === undefined) return steps.some(({ kind }) => kind === 'operation') ? 1 : (steps.find(({ kind }) => kind === 'end')?.n ?? 1);
   const caused = wrong.find(({ cause, judgement }) => cause !== null && judgement === worst.judgement);
   return caused?.cause ?? Math.max(1, steps.length);
 }

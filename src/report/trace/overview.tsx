@@ -33,7 +33,8 @@ export function Overview({ trace, room }: { readonly trace: Trace; readonly room
         <Foreign text={head.title} max={300} />{' '}
         <span class="dim">
           {head.schedule === null ? 'Without faults.' : <>Fault schedule {<Foreign text={`${head.schedule.name}: ${head.schedule.title}`} max={200} />}</>}
-        </span>
+        </span>{' '}
+        {trace.missing.length > 0 && <a href="#pane-about">What this page cannot tell ({trace.missing.length})</a>}
       </p>
       {worst ? (
         <section

@@ -14,11 +14,17 @@ export function StepList({ trace }: { readonly trace: Trace }) {
             <span class="n">{step.n}</span>
             <span class="what">
               <b>
-                <Foreign text={stepTitle(step)} max={60} />
+                <Foreign text={stepTitle(step, trace.head.ending)} max={60} />
               </b>{' '}
               {step.operation && (
                 <span class="dim">
                   <Foreign text={step.operation.id} max={24} />
+                  {step.operation.actor !== undefined && (
+                    <>
+                      {' '}
+                      by <Foreign text={step.operation.actor} max={40} />
+                    </>
+                  )}
                 </span>
               )}
               <span class="hint">

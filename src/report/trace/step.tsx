@@ -29,7 +29,7 @@ export function Step({ trace, step, room }: StepProps) {
   return (
     <article id={`step-${n}`} class="step" {...(operation && { 'data-op': operation.id })} aria-label={`Step ${n}`}>
       <h2>
-        <span class="n">{n}</span> <Foreign text={stepTitle(step)} max={120} />
+        <span class="n">{n}</span> <Foreign text={stepTitle(step, trace.head.ending)} max={120} />
       </h2>
       <p class="dim meta">
         {operation && <OperationFacts operation={operation} recalled={step.recalled} />}
@@ -157,7 +157,7 @@ function OperationFacts({ operation: o, recalled }: { readonly operation: Operat
 
 /** What the agent was told beside what is so: where they differ, most failures begin. */
 function TwoTruths({ step, operation: o, room }: { readonly step: TraceStep; readonly operation: Operation; readonly room: Room }) {
-  const changes = step.changes.length + step.mails.filter(({ accepted }) => accepted).length;
+  const changes = step.changes.length + step.mails.filter(({ accepted, byFault }) => accepted && byFault === undefined).length;
   const misled = isMisled(step);
   return (
     <div class={misled ? 'truths differ' : 'truths'}>

@@ -119,6 +119,8 @@ function missingIn({ record, attempt, messages, kase, verdicts, trial }: TraceSo
     attempt > 0 && attempt === trial.attempt && trial.phase !== 'done' && `The trial has not ended: it is in phase ${trial.phase}.`,
     record?.removed?.includes('conversation') === true && 'The conversation was removed since, by its age.',
     record?.removed?.includes('subject') === true && 'What was of one person was removed since, on their wish.',
+    record?.replayed !== undefined &&
+      'The trial was played on a cassette: rows and mails are those of the recorded calls that answered it, and were not observed in it.',
     record?.ownAccess !== undefined &&
       `The agent had clients of its own (${record.ownAccess.services.join(', ')}): what it did by them is in no list of calls. Its effects stand between the calls, as of nobody's call.`,
     steps.some(({ kind, placed }) => kind === 'said' && !placed) &&

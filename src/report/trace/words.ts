@@ -8,7 +8,7 @@ import type { Trace, TraceFinding, TraceLink, TraceStep } from './trace.ts';
 export type Tone = 'good' | 'bad' | 'wait' | 'busy' | 'plain';
 
 /** What a step is, in a few words. Holds foreign text, unescaped. */
-export function stepTitle(step: TraceStep): string {
+export function stepTitle(step: TraceStep, ending: Ending | null = null): string {
   const { kind, operation, messages, by, changes, faults } = step;
   switch (kind) {
     case 'operation':
@@ -26,7 +26,7 @@ export function stepTitle(step: TraceStep): string {
     case 'fault':
       return `Fault: ${faults[0]?.kind.replaceAll('_', ' ') ?? ''}`;
     case 'end':
-      return "The agent's work is over";
+      return ending === 'infra_error' || ending === 'cancelled' ? 'The attempt was broken off' : "The agent's work is over";
     case 'late':
       return 'Too late: refused';
     case 'verdict':
