@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import type { Root } from '../src/worker/root.ts';
+import { cassetteRate } from './cassette-rate.ts';
 import { callCost } from './call-cost.ts';
 import type { Effort, Figures } from './figures.ts';
 import { inspectAi } from './inspect.ts';
@@ -19,6 +20,7 @@ const SECTIONS: { readonly [name: string]: { readonly measure: Section; readonly
   trials: { measure: trialRate },
   calls: { measure: callCost },
   worlds: { measure: worldCost },
+  cassettes: { measure: cassetteRate },
   model: { measure: slowModel },
   inspect: { measure: inspectAi },
   'ten-thousand': { measure: tenThousand, asked: true },

@@ -62,6 +62,7 @@ function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Pa
     undetermined: 'yellow',
     infra: 'yellow',
     user: 'yellow',
+    miss: 'yellow',
     cancelled: 'dim',
   };
   const table = rows.map((row): TableCell[] => [

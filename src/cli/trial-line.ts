@@ -32,10 +32,10 @@ export function headLine(columns: number): string {
 /** A finished trial on one line, never wider than the terminal where the terminal has 48 columns or more. */
 export function trialLine(trial: TrialSummary, columns: number, paint: Paint): string {
   const state = trialState(trial);
-  const verdict = state === 'infra' || state === 'user' ? 'not scored' : state === 'cancelled' ? '' : state;
+  const verdict = state === 'infra' || state === 'user' || state === 'miss' ? 'not scored' : state === 'cancelled' ? '' : state;
   const name = trial.repetition > 1 ? `${trial.case} #${trial.repetition}` : trial.case;
   const [kase = '', agent = '', ending = '', shown = '', why = ''] = cells([name, agentName(trial), trial.ending, verdict, trial.why ?? ''], columns);
-  const colour = { pass: 'green', fail: 'red', undetermined: 'yellow', infra: 'yellow', user: 'yellow', cancelled: 'dim' } as const;
+  const colour = { pass: 'green', fail: 'red', undetermined: 'yellow', infra: 'yellow', user: 'yellow', miss: 'yellow', cancelled: 'dim' } as const;
   return [kase, agent, ending, paint(colour[state], why === '' ? shown.trimEnd() : shown), paint('dim', why)].join('  ').trimEnd();
 }
 

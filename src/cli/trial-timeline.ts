@@ -49,7 +49,7 @@ function headLines({ trial, origin, kase, schedule, record, attempts }: TrialVie
   const state = summary ? trialState(summary) : null;
   const counting = attempts.find((attempt) => attempt.counts);
   const problem = counting?.problem ?? record?.problem ?? null;
-  const stands = state === null ? `in phase ${trial.phase}` : state === 'infra' || state === 'user' ? 'not scored' : state;
+  const stands = state === null ? `in phase ${trial.phase}` : state === 'infra' || state === 'user' || state === 'miss' ? 'not scored' : state;
   const facts: (readonly [string, string | null])[] = [
     ['trial', trial.id],
     ['batch', trial.batch],

@@ -12,6 +12,7 @@ export function verdictLines({ verdicts, trial }: TrialView, columns: number, pa
   return [
     `${judged(current.pass, paint)}${current.reached === null ? '' : `, reached "${plainText(current.reached)}"`} (grader ${plainText(current.graderVersion)}, ${plainText(current.gradedAt)}${edited})`,
     ...(['outcome', 'constraints', 'effects'] as const).flatMap((name) => viewLines(name, current, columns, paint)),
+    ...routeLines(current),
     ...recoveryLines(current),
     ...diagnosticsLines(current),
     ...verdicts.filter((verdict) => verdict !== current).map((old) => paint('dim', plainText(earlierLine(old)))),
@@ -36,6 +37,16 @@ function findingLines(finding: Finding, columns: number, paint: Paint): string[]
     ...value('found', finding.found),
     ...operations,
   ];
+}
+
+/** How the trial went along its cassette. */
+function routeLines({ replayed }: StoredVerdict): string[] {
+  if (!replayed) return [];
+  const { variant, route, interactions, unused } = replayed;
+  const how = route === 'recorded' ? 'the recorded route' : 'another route than the recorded one, of which nothing is claimed about a world';
+  const left =
+    unused.length === 0 ? '' : `; not used: ${unused.slice(0, 50).join(', ')}${unused.length > 50 ? ' and more' : ''} of ${interactions} interactions`;
+  return [plainText(`cassette    ${variant}: ${how}; outcome and effects are judged by replayed effects${left}`)];
 }
 
 /** What the agent did after each write of unknown outcome. */

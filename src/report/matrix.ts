@@ -17,11 +17,13 @@ export interface Cell {
   readonly infraErrors: number;
   /** The simulated user failed. */
   readonly userErrors: number;
+  /** A recording held no answer. */
+  readonly misses: number;
   readonly cancelled: number;
 }
 
-/** How a cell stands: the worst of what was scored; `infra`, `user` (the simulated user failed) or `cancelled` only where nothing was scored. */
-export type CellState = 'pass' | 'fail' | 'undetermined' | 'infra' | 'user' | 'cancelled';
+/** How a cell stands: the worst of what was scored; `infra`, `user` (the simulated user failed), `miss` (a recording held no answer) or `cancelled` only where nothing was scored. */
+export type CellState = 'pass' | 'fail' | 'undetermined' | 'infra' | 'user' | 'miss' | 'cancelled';
 
 /** Counts trials by case, schedule and agent. */
 export function matrix(trials: readonly TrialSummary[]): Matrix {
@@ -44,7 +46,7 @@ export function cellState(cell: Cell): CellState {
   if (cell.failed > 0) return 'fail';
   if (cell.undetermined > 0) return 'undetermined';
   if (cell.passed > 0) return 'pass';
-  return cell.infraErrors > 0 ? 'infra' : cell.userErrors > 0 ? 'user' : 'cancelled';
+  return cell.infraErrors > 0 ? 'infra' : cell.userErrors > 0 ? 'user' : cell.misses > 0 ? 'miss' : 'cancelled';
 }
 
 /** A cell in a few characters: `pass`, `2/3 pass, 1 infra`. What was not scored is named, never counted as passed or failed. */
@@ -54,6 +56,7 @@ export function cellText(cell: Cell): string {
     cell.undetermined > 0 && cell.trials > 1 ? `${cell.undetermined} undetermined` : null,
     cell.infraErrors > 0 ? (cell.infraErrors === 1 && cell.trials === 1 ? 'infra error' : `${cell.infraErrors} infra`) : null,
     cell.userErrors > 0 ? (cell.userErrors === 1 && cell.trials === 1 ? 'user error' : `${cell.userErrors} user errors`) : null,
+    cell.misses > 0 ? (cell.misses === 1 && cell.trials === 1 ? 'not recorded' : `${cell.misses} not recorded`) : null,
     cell.cancelled > 0 ? (cell.trials === 1 ? 'cancelled' : `${cell.cancelled} cancelled`) : null,
   ].filter((note) => note !== null);
   if (scored === 0) return notes.join(', ');
@@ -65,11 +68,12 @@ export function cellText(cell: Cell): string {
 export function trialState(trial: TrialSummary): CellState {
   if (trial.ending === 'infra_error') return 'infra';
   if (trial.ending === 'user_error') return 'user';
+  if (trial.ending === 'cassette_miss') return 'miss';
   if (trial.ending === 'cancelled') return 'cancelled';
   return trial.pass ?? 'undetermined';
 }
 
-const EMPTY: Cell = { trials: 0, passed: 0, failed: 0, undetermined: 0, infraErrors: 0, userErrors: 0, cancelled: 0 };
+const EMPTY: Cell = { trials: 0, passed: 0, failed: 0, undetermined: 0, infraErrors: 0, userErrors: 0, misses: 0, cancelled: 0 };
 
 function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
   const value = map.get(key) ?? make();
@@ -86,6 +90,7 @@ function add(cell: Cell, trial: TrialSummary): Cell {
     undetermined: cell.undetermined + (state === 'undetermined' ? 1 : 0),
     infraErrors: cell.infraErrors + (state === 'infra' ? 1 : 0),
     userErrors: cell.userErrors + (state === 'user' ? 1 : 0),
+    misses: cell.misses + (state === 'miss' ? 1 : 0),
     cancelled: cell.cancelled + (state === 'cancelled' ? 1 : 0),
   };
 }

@@ -5,6 +5,7 @@ import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
 import { schedulesText } from './schedules-markdown.ts';
 import { teamsMarkdown } from './teams-markdown.ts';
+import { cassettesMarkdown } from './cassettes-markdown.ts';
 import { approvalsMarkdown } from './approvals-markdown.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { evidenceText } from './plain-text.ts';
@@ -24,11 +25,13 @@ export function reportMarkdown(data: ReportData): string {
     section('Fault schedules', schedulesText(data)),
     section('Models', modelsText(data)),
     section('Teams', teamsMarkdown(data.summary)),
+    section('Cassettes', cassettesMarkdown(data)),
     section('Approvals', approvalsMarkdown(data.trials)),
     section('Failures', trialList(of('fail'), budget)),
     section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
     section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),
     section('Faults of the simulated user', trialList(of('user'), budget, 'No doing of the agent. Not scored: neither passed nor failed.')),
+    section('Without a recorded answer', trialList(of('miss'), budget, 'A recording holds no such call. Not scored: neither passed nor failed.')),
     section('Cancelled', trialList(of('cancelled'), budget)),
     section('What was checked', checked(data)),
   ]
@@ -53,7 +56,7 @@ function heading({ summary }: ReportData): string {
 }
 
 function counts({ batch, summary }: ReportData): string {
-  const { trials, passed, failed, undetermined, infraErrors, userErrors = 0, cancelled, seconds } = summary;
+  const { trials, passed, failed, undetermined, infraErrors, userErrors = 0, cassetteMisses = 0, cancelled, seconds } = summary;
   const columns: readonly (readonly [string, number])[] = [
     ['trials', trials],
     ['passed', passed],
@@ -61,6 +64,7 @@ function counts({ batch, summary }: ReportData): string {
     ['undetermined', undetermined],
     ['infrastructure errors', infraErrors],
     ...(userErrors > 0 ? [['faults of the simulated user', userErrors] as const] : []),
+    ...(cassetteMisses > 0 ? [['without a recorded answer', cassetteMisses] as const] : []),
     ['cancelled', cancelled],
     ['seconds', Math.round(seconds)],
   ];

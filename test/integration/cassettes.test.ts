@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { RunRequest } from '../../src/client/api.ts';
 import { record, type RecordRequest } from '../../src/client/cassettes/record.ts';
+import { writeBatchReport } from '../../src/client/report.ts';
 import { run } from '../../src/client/run.ts';
+import { show } from '../../src/client/show.ts';
 import type { Cassette } from '../../src/domain/cassette.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
@@ -180,8 +182,19 @@ describe('secrets that tools told', () => {
     const text = await readFile(report.cassettes[0]?.file ?? '', 'utf8');
     expect(text).toContain('My key is [api-key-1], my card [card-number-1]');
     // The agent repeats what it is told, and is answered all the same.
-    const { trials } = await play({ suite, agents }, undefined, places.folder);
+    const { trials, summary } = await play({ suite, agents }, undefined, places.folder);
     expect(trials).toMatchObject([{ ending: 'completed', cassette: { route: 'recorded' } }]);
+    const { store } = testbed.root;
+    const results = async (id: string) => {
+      const batch = await store.batch(id);
+      if (!batch) throw new Error(`there is no batch ${id}`);
+      return { batch, trials, summary };
+    };
+    const { files } = await writeBatchReport(
+      { results, show: (id) => show(store, id) },
+      { batch: summary.batch, folder: join(testbed.config.home, 'reports') },
+    );
+    expect(await readFile(files.markdown, 'utf8')).toContain('Effects are replayed and were not observed.');
     expect(await plantedUnder(testbed.config.home, SECRETS)).toEqual([]);
   });
 });

@@ -15,7 +15,8 @@ const TONES: { readonly [state in ReturnType<typeof trialState>]: Tone } = {
   undetermined: 'wait',
   infra: 'wait',
   user: 'wait',
+  miss: 'wait',
   cancelled: 'plain',
 };
 
-const WORDS: { readonly [state: string]: string } = { infra: 'infra error', user: 'user error' };
+const WORDS: { readonly [state: string]: string } = { infra: 'infra error', user: 'user error', miss: 'not recorded' };
