@@ -4,6 +4,7 @@ import type { CaseCassette } from './cassette.ts';
 import type { RowChange } from './effect.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Money } from './model.ts';
+import type { Quarantine, Severity } from './trial-facts.ts';
 
 /**
  * How a value is compared. A plain JSON value means equal after normalisation (numbers by value, times by instant, text by Unicode NFC, null only to null).
@@ -206,6 +207,10 @@ export interface Case {
   readonly title: string;
   readonly kind: string;
   readonly tags: readonly string[];
+  /** How bad it is when it fails. Absent: `medium`. */
+  readonly severity?: Severity;
+  /** It runs and is shown, and gates nothing until a date. Absent: it counts. */
+  readonly quarantine?: Quarantine;
   /** The user's messages. The first is the request; a single request is a conversation of one turn. */
   readonly turns: readonly string[];
   /** Who says everything after the first message. Absent: the user says what is in `turns` and no more. */

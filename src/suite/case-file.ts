@@ -54,6 +54,9 @@ function caseOf(id: string, written: CaseFile, defaults: CaseDefaults, conversat
     title: written.title,
     kind: written.kind,
     tags: written.tags ?? [],
+    // Absent where they say nothing, so that cases without them are the same cases as ever.
+    ...(written.severity !== undefined && written.severity !== 'medium' && { severity: written.severity }),
+    ...(written.quarantine && { quarantine: written.quarantine }),
     turns,
     ...(conversation && { conversation }),
     permission: permissionOf(written, defaults),

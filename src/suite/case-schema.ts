@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type ApprovalRule, type CaseApprover, MAX_EXPIRY_MS } from '../domain/approval.ts';
 import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../domain/case.ts';
+import { SEVERITIES } from '../domain/trial-facts.ts';
 import { conversationSchema } from './conversation-schema.ts';
 import { columns, count, effectPattern, textRule } from './matcher-schema.ts';
-import { duration, instant, jsonObject, money, span, stepName, text, zone } from './values.ts';
+import { day, duration, instant, jsonObject, money, span, stepName, text, zone } from './values.ts';
 
 /** Temporal takes 2,000 Updates of one workflow, and each call of a module agent is one; an attempt that is repeated adds its own. */
 const MAX_CALLS = 1_500;
@@ -272,7 +273,16 @@ export const caseSchema = z
   .strictObject({
     title: text.meta({ description: 'What the case is about, in a line.' }),
     kind: text.meta({ description: 'Cases of one kind are reported together.' }),
-    tags: z.array(text).meta({ description: 'Tags by which cases are chosen.' }).optional(),
+    tags: z.array(text).meta({ description: 'Tags by which cases are chosen, and which gates name.' }).optional(),
+    severity: z.enum(SEVERITIES).meta({ description: 'How bad it is when it fails. Default: medium.' }).optional(),
+    quarantine: z
+      .strictObject({
+        reason: text.max(500).meta({ description: 'Why it gates nothing for now.' }),
+        owner: text.max(100).meta({ description: 'Who sees to it.' }),
+        until: day.meta({ description: 'The last day on which it gates nothing, such as 2027-01-31. After it, the gate is not met.' }),
+      })
+      .meta({ description: 'The case runs and is shown apart, and gates nothing until a date.' })
+      .optional(),
     request: text.meta({ description: 'The user\'s message. For a conversation write "turns" instead.' }).optional(),
     turns: z.array(text).min(1).meta({ description: "The user's messages, one for each turn." }).optional(),
     conversation: conversationSchema

@@ -49,6 +49,12 @@ export const instant = z.string().superRefine((value, context) => {
   if (message !== null) context.addIssue({ code: 'custom', message });
 });
 
+/** A day, as `2027-01-31`. */
+export const day = z.string().superRefine((value, context) => {
+  const real = /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString().startsWith(value);
+  if (!real) context.addIssue({ code: 'custom', message: `expected a day such as 2027-01-31, found "${value}"` });
+});
+
 /** A time zone by its IANA name. */
 export const zone = z.string().superRefine((value, context) => {
   if (!isZone(value))

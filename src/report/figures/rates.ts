@@ -1,0 +1,120 @@
+import { rateBounds } from '../../domain/statistics/bounds.ts';
+import { clusteredRate } from '../../domain/statistics/clustered.ts';
+import type { Interval } from '../../domain/statistics/interval.ts';
+import { passAtK, passHatK, type RepeatEstimate } from '../../domain/statistics/repeats.ts';
+import { wilson } from '../../domain/statistics/wilson.ts';
+import type { TrialFacts } from '../../domain/trial-facts.ts';
+import { isScored, standingOf } from './standing.ts';
+
+/** Views of a verdict whose rate is told; `pass` is all three together. */
+export const VIEWS = ['pass', 'outcome', 'constraints', 'effects'] as const;
+
+/** Beyond this many repetitions pass^k and pass@k are not listed. */
+const MOST_K = 10;
+
+/** How often the trials of one agent, under all or under one schedule, came to something. */
+export interface AgentRates {
+  readonly agent: string;
+  /** Null: under all of them together. */
+  readonly schedule: string | null;
+  readonly trials: number;
+  readonly scored: number;
+  /** Ended without a result: trouble of the test bed, faults of the simulated user, cancelled. */
+  readonly missing: number;
+  /** Not ended yet. */
+  readonly open: number;
+  readonly undetermined: number;
+  readonly views: { readonly [view in (typeof VIEWS)[number]]: Rate };
+  /** Of `pass`, whatever became of the missing ones. */
+  readonly bounds: Interval;
+  /** Trials with at least one forbidden effect. */
+  readonly forbidden: Rate;
+  /** Every one of `k` repetitions passes; from k = 1 to the number that any case has. */
+  readonly allOf: readonly RepeatRate[];
+  /** At least one of `k` repetitions passes. */
+  readonly anyOf: readonly RepeatRate[];
+}
+
+/** A share with a 95% interval. */
+export interface Rate {
+  readonly count: number;
+  readonly of: number;
+  /** Null: of nothing. */
+  readonly rate: number | null;
+  readonly interval: Interval;
+  /** `clustered`: cases repeat, so that their trials are alike. */
+  readonly method: 'wilson' | 'clustered';
+}
+
+export interface RepeatRate {
+  readonly k: number;
+  readonly rate: number;
+  readonly interval: Interval;
+  readonly cases: number;
+  /** Cases with fewer than `k` scored trials: left out. */
+  readonly leftOut: number;
+}
+
+/** Rates of each agent over all schedules, then of each agent under each schedule where there is more than one. */
+export function ratesOf(facts: readonly TrialFacts[]): { readonly agents: readonly AgentRates[]; readonly schedules: readonly AgentRates[] } {
+  const byAgent = Map.groupBy(facts, ({ agent }) => agent);
+  const agents = [...byAgent].map(([agent, trials]) => agentRates(agent, null, trials));
+  if (new Set(facts.map(({ schedule }) => schedule)).size < 2) return { agents, schedules: [] };
+  const schedules = [...Map.groupBy(facts, ({ schedule }) => schedule)].flatMap(([schedule, trials]) =>
+    [...Map.groupBy(trials, ({ agent }) => agent)].map(([agent, own]) => agentRates(agent, schedule, own)),
+  );
+  return { agents, schedules };
+}
+
+function agentRates(agent: string, schedule: string | null, trials: readonly TrialFacts[]): AgentRates {
+  const scored = trials.filter(isScored);
+  const count = (standing: ReturnType<typeof standingOf>): number => trials.filter((one) => standingOf(one) === standing).length;
+  const missing = count('missing');
+  // A case under another schedule is another task: what repeats is both together.
+  const repeats = [...Map.groupBy(scored, (one) => JSON.stringify([one.case, one.schedule])).values()].map((own) => ({
+    passes: own.filter(({ pass }) => pass === 'pass').length,
+    trials: own.length,
+  }));
+  const most = Math.min(MOST_K, Math.max(0, ...repeats.map((one) => one.trials)));
+  const each = Array.from({ length: most }, (_, at) => at + 1);
+  const rate = (is: (one: TrialFacts) => boolean): Rate => rateOf(scored, is);
+  return {
+    agent,
+    schedule,
+    trials: trials.length,
+    scored: scored.length,
+    missing,
+    open: count('open'),
+    undetermined: count('undetermined'),
+    views: {
+      pass: rate(({ pass }) => pass === 'pass'),
+      outcome: rate(({ outcome }) => outcome === 'pass'),
+      constraints: rate(({ constraints }) => constraints === 'pass'),
+      effects: rate(({ effects }) => effects === 'pass'),
+    },
+    bounds: rateBounds({ passed: count('pass'), scored: scored.length, missing }),
+    forbidden: rate(({ forbidden }) => forbidden > 0),
+    allOf: each.flatMap((k) => repeatRate(passHatK(repeats, k))),
+    anyOf: each.flatMap((k) => repeatRate(passAtK(repeats, k))),
+  };
+}
+
+/** Of independent trials Wilson's interval; clustered by case where cases repeat. */
+export function rateOf(scored: readonly TrialFacts[], is: (one: TrialFacts) => boolean): Rate {
+  const clusters = [...Map.groupBy(scored, (one) => one.case).values()].map((own) => own.map((one) => (is(one) ? 1 : 0)));
+  const count = clusters.flat().filter((one) => one === 1).length;
+  const of = scored.length;
+  const independent = clusters.length === of;
+  const clustered = independent ? null : clusteredRate(clusters);
+  return {
+    count,
+    of,
+    rate: of === 0 ? null : count / of,
+    interval: clustered?.interval ?? wilson(count, of),
+    method: clustered === null ? 'wilson' : 'clustered',
+  };
+}
+
+function repeatRate(estimate: RepeatEstimate | null): readonly RepeatRate[] {
+  return estimate === null ? [] : [{ k: estimate.k, rate: estimate.mean, interval: estimate.interval, cases: estimate.clusters, leftOut: estimate.leftOut }];
+}

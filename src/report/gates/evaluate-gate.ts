@@ -1,0 +1,139 @@
+import { passAtK, passHatK } from '../../domain/statistics/repeats.ts';
+import type { Interval } from '../../domain/statistics/interval.ts';
+import { nearestName } from '../../domain/text/nearest.ts';
+import { SEVERITIES, type TrialFacts } from '../../domain/trial-facts.ts';
+import { rateOf } from '../figures/rates.ts';
+import { isScored, standingOf } from '../figures/standing.ts';
+import type { Gate, GateResult } from './gate.ts';
+
+/** Judges one gate for one agent over its trials. */
+export function evaluateGate(gate: Gate, agent: string, trials: readonly TrialFacts[]): GateResult {
+  const told = (found: Found | string): GateResult => resultOf(gate, agent, found);
+  const stranger = gate.chosen.find(({ label }) => !trials.some((one) => has(one, label)) && !isSeverity(label));
+  if (stranger) return told(`no case has the tag "${stranger.label}"${suggestion(stranger.label, trials)}`);
+  const chosen = trials.filter((one) => gate.chosen.every(({ label }) => has(one, label)));
+  const scored = chosen.filter(isScored);
+  if (gate.figure === 'infra') return told({ figure: chosen.filter(({ ending }) => ending === 'infra_error').length, n: chosen.length, of: 'trials' });
+  if (scored.length === 0) return told('nothing was scored');
+  if (gate.repeats) return told(repeated(gate.repeats, scored));
+  if (gate.figure === 'pass' || gate.share) return told(share(gate, scored, chosen.filter((one) => standingOf(one) === 'missing').length));
+  return told(counted(gate, scored));
+}
+
+interface Found {
+  readonly figure: number;
+  readonly n: number;
+  readonly of: string;
+  readonly interval?: Interval;
+  readonly note?: string;
+}
+
+function resultOf(gate: Gate, agent: string, found: Found | string): GateResult {
+  if (typeof found === 'string') return { gate: gate.text, agent, result: 'not_judged', figure: null, n: 0, reason: found };
+  const { interval, n } = found;
+  const compared = gate.at === 'point' || !interval ? found.figure : gate.at === 'lower' ? interval.low : interval.high;
+  const holds = compares(compared, gate.comparison, gate.value);
+  const isShare = gate.figure === 'pass' || gate.share;
+  const shown = (value: number): string => (isShare ? `${rounded(value * 100)}%` : String(Number(value.toPrecision(6))));
+  const bounds = interval ? ` (95% interval ${shown(interval.low)} to ${shown(interval.high)})` : '';
+  const subject = gate.at === 'point' ? shown(compared) : `the ${gate.at} bound is ${shown(compared)}`;
+  const reason = `${subject} of ${n} ${found.of}${bounds}${found.note ?? ''}`;
+  return { gate: gate.text, agent, result: holds ? 'met' : 'not_met', figure: compared, ...(interval && { interval }), n, reason };
+}
+
+/** A share counts what is missing against itself: as failed where much is asked for, as having it where little is. */
+function share(gate: Gate, scored: readonly TrialFacts[], missing: number): Found | string {
+  const is = (one: TrialFacts): boolean => (gate.figure === 'pass' ? one.pass === 'pass' : amountOf(gate, one) > 0);
+  const { rate, interval } = rateOf(scored, is);
+  if (rate === null) return 'nothing was scored';
+  if (missing === 0) return { figure: rate, interval, n: scored.length, of: 'scored trials' };
+  if (gate.comparison === '==') return `${missing} trials have no result, so that the share is not known`;
+  const all = scored.length + missing;
+  const worst = gate.comparison.startsWith('>') ? (value: number) => (value * scored.length) / all : (value: number) => (value * scored.length + missing) / all;
+  const note = `; ${missing} trials without a result count against it`;
+  return { figure: worst(rate), interval: { low: worst(interval.low), high: worst(interval.high) }, n: all, of: 'trials', note };
+}
+
+/** Repetitions of a case under one schedule are repetitions of one task. */
+function repeated({ of, k }: NonNullable<Gate['repeats']>, scored: readonly TrialFacts[]): Found | string {
+  const cases = [...Map.groupBy(scored, (one) => JSON.stringify([one.case, one.schedule])).values()].map((own) => ({
+    passes: own.filter(({ pass }) => pass === 'pass').length,
+    trials: own.length,
+  }));
+  const estimate = of === 'every' ? passHatK(cases, k) : passAtK(cases, k);
+  if (estimate === null) return `no case has ${k} scored repetitions; expected at least \`--trials ${k}\``;
+  const { mean, interval, clusters, leftOut } = estimate;
+  return { figure: mean, interval, n: clusters, of: 'cases', ...(leftOut > 0 && { note: `; ${leftOut} with fewer than ${k} repetitions left out` }) };
+}
+
+function counted(gate: Gate, scored: readonly TrialFacts[]): Found | string {
+  if (gate.figure === 'cost') {
+    const currencies = new Set(scored.flatMap(({ money }) => Object.keys(money ?? {})));
+    if (currencies.size === 0) return 'no price of a model call is known';
+    if (currencies.size > 1) return `costs are in ${[...currencies].sort().join(' and ')}, which cannot be added up`;
+  }
+  if (gate.figure === 'tokens' && scored.every(({ tokens }) => tokens === null)) return 'no model call was measured';
+  return { figure: scored.reduce((total, one) => total + amountOf(gate, one), 0), n: scored.length, of: 'scored trials' };
+}
+
+/** What one trial adds to a figure that is counted. */
+function amountOf({ figure }: Gate, one: TrialFacts): number {
+  switch (figure) {
+    case 'forbidden':
+      return one.forbidden;
+    case 'violations':
+      return one.constraints === 'fail' ? 1 : 0;
+    case 'false_claims':
+      return one.findings.filter(({ code, judgement }) => code === 'false_claim' && judgement === 'fail').length;
+    case 'undetermined':
+      return one.pass === 'undetermined' ? 1 : 0;
+    case 'unknowns':
+      return one.unknowns;
+    case 'cost':
+      return Object.values(one.money ?? {}).reduce((sum, amount) => sum + amount, 0);
+    case 'tokens':
+      return (one.tokens?.input ?? 0) + (one.tokens?.output ?? 0);
+    case 'pass':
+    case 'infra':
+      return 0;
+    default:
+      return one.category === figure ? 1 : 0;
+  }
+}
+
+function has({ severity, tags }: TrialFacts, label: string): boolean {
+  return isSeverity(label) ? severity === label : tags.includes(label);
+}
+
+/** A tag of the name of a severity cannot be asked for: the severity is meant. */
+function isSeverity(label: string): boolean {
+  return (SEVERITIES as readonly string[]).includes(label);
+}
+
+function suggestion(label: string, trials: readonly TrialFacts[]): string {
+  const known = [...SEVERITIES, ...new Set(trials.flatMap(({ tags }) => tags))];
+  const near = nearestName(label, known);
+  return near === null ? `; there are: ${known.slice(0, 20).join(', ')}` : ` (did you mean "${near}"?)`;
+}
+
+function compares(value: number, comparison: Gate['comparison'], limit: number): boolean {
+  switch (comparison) {
+    case '>=':
+      return value >= limit - SLACK;
+    case '<=':
+      return value <= limit + SLACK;
+    case '==':
+      return Math.abs(value - limit) <= SLACK;
+    case '>':
+      return value > limit + SLACK;
+    case '<':
+      return value < limit - SLACK;
+  }
+}
+
+/** Of floating point: 0.1 + 0.2 is to be 0.3. */
+const SLACK = 1e-9;
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
+}
