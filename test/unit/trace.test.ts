@@ -5,6 +5,8 @@ import type { DrawnRule } from '../../src/domain/fault.ts';
 import type { RecordedFaults } from '../../src/domain/record.ts';
 import { stateAfter } from '../../src/report/trace/rows.ts';
 import { traceOf } from '../../src/report/trace/trace-of.ts';
+import { traceHtml } from '../../src/report/trace/page.tsx';
+import { lastImage, scriptJson, stateData } from '../../src/report/trace/state-data.ts';
 import { AT, injected, lostReply, mail, outline, row, source } from './trace-support.ts';
 import { failingVerdict, operation, trialView } from './trial-view-support.ts';
 
@@ -39,11 +41,14 @@ test('the world before and after each step comes from the journal, a row that ch
         }),
         row(3, { operation: 'op-3', change: 'delete', key: { id: 2007 }, before: { id: 2007, status: 'refunded', note: 'moved' }, after: null }),
         row(4, { table: 'notes', operation: 'op-3', change: 'insert', key: { id: 1 }, before: null, after: { id: 1 } }),
+        // Where the first one was, another.
+        row(5, { operation: 'op-3', change: 'insert', before: null, after: { id: 1007, status: 'new', note: null } }),
       ],
     }),
   );
-  const [order, note] = trace.rows;
-  expect(trace.rows).toHaveLength(2);
+  const [order, note, another] = trace.rows;
+  expect(trace.rows).toHaveLength(3);
+  expect(another).toMatchObject({ key: { id: 1007 }, before: null, states: [{ row: { status: 'new' } }] });
   expect(order).toMatchObject({ table: 'orders', key: { id: 1007 }, before: { status: 'paid' } });
   const [first, second, third] = trace.steps.filter(({ kind }) => kind === 'operation').map(({ n }) => n);
   if (!order || !note || !first || !second || !third) throw new Error('steps are missing');
@@ -286,4 +291,36 @@ test('tickets are told by their rows, with the comments that were made on them',
     { key: '210', row: 0, comments: [1] },
     { key: '211', row: null, comments: [2] },
   ]);
+});
+
+test('the script of the page gets each row after each step, with what differs only, and nothing that could end a script', () => {
+  const image = (status: string, note: string | null) => ({ id: 1007, status, note });
+  const trace = traceOf(
+    source({
+      operations: [operation({ at: AT }), operation({ id: 'op-2', seq: 2 })],
+      effects: [
+        row(1, { before: image('paid', null), after: image('packed', null) }),
+        row(2, { before: image('packed', null), after: image('refunded', null) }),
+        row(3, { operation: 'op-2', before: image('refunded', null), after: image('refunded', '</script>\u2028') }),
+      ],
+    }),
+  );
+  const data = stateData(trace, { text: 100, value: 8 });
+  const { states = [], before = null } = data.rows[0] ?? {};
+  expect(states).toEqual([
+    [2, { status: 'refunded' }, 0, 1],
+    [3, { note: '</script … and 9 more characters' }, 0, 1],
+  ]);
+  expect(lastImage(before, states)).toEqual({ id: '1007', status: 'refunded', note: '</script … and 9 more characters' });
+  expect(scriptJson({ text: '</script>\u2028&<!--' })).toBe('{"text":"\\u003c/script\\u003e\\u2028\\u0026\\u003c!--"}');
+});
+
+test('a call that changes rows by the ten thousand makes no file that nobody can open', () => {
+  const effects = Array.from({ length: 20_000 }, (_, at) =>
+    row(at + 1, { key: { id: at }, before: { id: at, note: 'n'.repeat(400) }, after: { id: at, note: 'm'.repeat(400) } }),
+  );
+  const html = traceHtml(traceOf(source({ operations: [operation({ at: AT })], effects })));
+  expect(Buffer.byteLength(html)).toBeLessThan(5_000_000);
+  expect(html).toContain('and 19960 changes more');
+  expect(html).toContain('and 19600 rows more');
 });

@@ -13,6 +13,8 @@ export interface StateData {
     /** Step, the row then (null: deleted), whether somebody else did it. `partial`: only what differs from the state before. */
     readonly states: readonly (readonly [step: number, row: Image | null, outside: 0 | 1, partial: 0 | 1])[];
   }[];
+  /** Rows that are left out of it. */
+  readonly left: number;
   /** Places of rows that are shown together. */
   readonly tickets: readonly { readonly name: string; readonly rows: readonly number[] }[];
 }
@@ -24,10 +26,11 @@ interface Image {
 export function stateData({ rows, tickets, focus }: Pick<Trace, 'rows' | 'tickets' | 'focus'>, room: Room): StateData {
   return {
     focus,
-    rows: rows.map((row) => ({ name: rowText(row), before: imageOf(row.before, room), states: statesOf(row, room) })),
-    tickets: (tickets ?? []).map(({ key, row, comments }) => ({
+    rows: rows.slice(0, MOST_ROWS).map((row) => ({ name: rowText(row), before: imageOf(row.before, room), states: statesOf(row, room) })),
+    left: Math.max(0, rows.length - MOST_ROWS),
+    tickets: (tickets ?? []).slice(0, MOST_ROWS).map(({ key, row, comments }) => ({
       name: cut(plainText(`Ticket ${key}`), 120),
-      rows: [...(row === null ? [] : [row]), ...comments],
+      rows: [...(row === null ? [] : [row]), ...comments].filter((place) => place < MOST_ROWS),
     })),
   };
 }
@@ -50,18 +53,15 @@ export function rowText({ table, key }: Pick<TraceRow, 'table' | 'key'>): string
   return cut(plainText(`${table} ${values.join(', ')}`), 160);
 }
 
+/** One state for each step. */
 function statesOf(row: TraceRow, room: Room): StateData['rows'][number]['states'] {
-  let last: JsonObject | null = row.before;
-  let step = 0;
-  return row.states.map((state) => {
-    const before = last;
-    // Calls at once may have changed it in another order than that in which they were accepted: then each state stands for itself.
-    const inOrder = state.step >= step;
-    step = Math.max(step, state.step);
-    last = state.row;
-    const partial = inOrder && before !== null && state.row !== null && row.states.every((one, at) => at === 0 || one.step >= (row.states[at - 1]?.step ?? 0));
-    const image = partial ? differing(before, state.row) : state.row;
-    return [state.step, imageOf(image, room), state.outside ? 1 : 0, partial ? 1 : 0] as const;
+  const states = row.states.filter(({ step }, at) => row.states[at + 1]?.step !== step);
+  // Calls at once may have changed it in another order than that in which they were accepted: then each state stands for itself.
+  const inOrder = states.every(({ step }, at) => at === 0 || step > (states[at - 1]?.step ?? 0));
+  return states.map(({ step, row: after, outside }, at) => {
+    const before = at === 0 ? row.before : (states[at - 1]?.row ?? null);
+    const partial = inOrder && before !== null && after !== null;
+    return [step, imageOf(partial ? differing(before, after) : after, room), outside ? 1 : 0, partial ? 1 : 0] as const;
   });
 }
 
@@ -84,3 +84,5 @@ function cut(text: string, max: number): string {
 }
 
 const MOST_COLUMNS = 60;
+/** Rows that the page can show as they were after any step: an agent with SQL may change them by the thousand. */
+const MOST_ROWS = 2_000;

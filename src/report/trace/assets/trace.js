@@ -61,6 +61,8 @@
     if (data.rows.length === 0) return;
     if (tab === 'world' || end) {
       const rows = world.slice(0, 300).map((place) => card(data.rows[place], n, end));
+      const left = world.length - rows.length + data.left;
+      if (left > 0) rows.push(note(`and ${left} rows more`));
       byId('world-rows').replaceChildren(...(rows.length > 0 ? rows : [note('No row had been changed.')]));
     }
     if ((tab === 'tickets' || end) && data.tickets.length > 0) {
