@@ -4,7 +4,7 @@ import { raw } from 'hono/html';
 import { AboutPane } from './about-pane.tsx';
 import { Overview } from './overview.tsx';
 import { ConversationPane, InboxPane, ModelsPane, TicketsPane, WorldPane } from './panes.tsx';
-import { MAX_BYTES, ROOMS, type Room } from './room.ts';
+import { MAX_BYTES, type Room, roomsFor } from './room.ts';
 import { scriptJson, stateData } from './state-data.ts';
 import { StepList } from './step-list.tsx';
 import { Step } from './step.tsx';
@@ -18,7 +18,7 @@ import { VerdictPane } from './verdict-pane.tsx';
  */
 export function traceHtml(trace: Trace): string {
   let html = '';
-  for (const room of ROOMS) {
+  for (const room of roomsFor(trace)) {
     html = `<!doctype html>${String(TracePage({ trace, room }))}`;
     if (Buffer.byteLength(html) <= MAX_BYTES) break;
   }
