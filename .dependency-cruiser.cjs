@@ -14,6 +14,7 @@ const layers = {
   environments: ['domain', 'postgres'],
   suite: ['domain', 'environments', 'infra/make-folder', 'processes'],
   models: ['domain'],
+  contract: ['domain'],
   cassettes: ['domain', 'environments', 'infra/make-folder', 'store', 'suite'],
   report: ['domain', 'store', 'suite'],
   gateway: ['domain', 'environments', 'models', 'report', 'store'],
@@ -23,6 +24,7 @@ const layers = {
   worker: ['cassettes', 'domain', 'keys', 'workflows', 'environments', 'gateway', 'models', 'store', 'suite', 'activities', 'infra', 'tool-server'],
   client: [
     'cassettes',
+    'contract',
     'domain',
     'keys',
     'workflows',
@@ -39,7 +41,7 @@ const layers = {
     'tool-server',
   ],
   init: ['infra/make-folder'],
-  cli: ['cassettes', 'domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
+  cli: ['cassettes', 'contract', 'domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };
 
 /** Single modules of which a lower layer may import types, because the contract between two layers has to lie in one of them. */

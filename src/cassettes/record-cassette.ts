@@ -51,6 +51,7 @@ export function cassetteOfTrial(trial: TrialToRecord): { readonly cassette: Cass
   const redactor = new Redactor({ rules: compiled(rules), known: `${JSON.stringify(kase.kase)}\n${environment.policy ?? ''}` });
   const parts = {
     scopes,
+    schemas: schemasOf(environment, operations),
     interactions,
     others: numbered(record.effects.filter(({ operation }) => operation === null || !own.has(operation))),
     faults: faultsOf(record, operations),
@@ -79,6 +80,7 @@ export function cassetteOfTrial(trial: TrialToRecord): { readonly cassette: Cass
       },
     },
     scopes: clean.scopes,
+    schemas: clean.schemas,
     interactions: clean.interactions.map((interaction) => inOrder(interaction)),
     others: clean.others,
     tables: record.tables,
@@ -151,6 +153,14 @@ function schemaOf({ toolSchemas }: LoadedEnvironment, tool: string): string {
   const schema = toolSchemas.find(({ name }) => name === tool);
   if (!schema) throw new NotRecordableError(`tool ${tool} has no schema in this environment`);
   return schemaDigest(schema);
+}
+
+/** What the tools of these calls take. */
+function schemasOf({ toolSchemas }: LoadedEnvironment, operations: readonly Operation[]): Cassette['schemas'] {
+  const called = new Set(operations.map(({ tool }) => tool));
+  return Object.fromEntries(
+    toolSchemas.filter(({ name }) => called.has(name)).map((schema) => [schemaDigest(schema), { tool: schema.name, input: schema.inputSchema }]),
+  );
 }
 
 function compiled(rules: SuiteCassettes | null): RedactionRules {

@@ -19,6 +19,7 @@ import { addKeys } from './commands/keys.ts';
 import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
 import { addPurge } from './commands/purge.ts';
+import { addContract } from './commands/contract.ts';
 import { addRecord } from './commands/record.ts';
 import { addRegrade } from './commands/regrade.ts';
 import { addReplay } from './commands/replay.ts';
@@ -103,6 +104,7 @@ function createProgram(context: CommandContext): Command {
   addInit(program, context);
   addValidate(program, context);
   addRecord(program, context);
+  addContract(program, context);
   addPin(program, context);
   addSchema(program, context);
   addImport(program, context);

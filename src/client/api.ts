@@ -1,3 +1,4 @@
+import type { ContractReport, ContractRequest } from './cassettes/contract.ts';
 import type { PlayRequest } from './cassettes/play.ts';
 import type { RecordReport, RecordRequest } from './cassettes/record.ts';
 import type { Decision, DecisionReceipt } from './approvals.ts';
@@ -311,6 +312,8 @@ export interface Trialbed extends AsyncDisposable {
   pin(suite: string): Promise<PinReport>;
   /** Runs cases as real trials and writes what their tools answered into the suite's cassettes. @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError} */
   record(request: RecordRequest): Promise<RecordReport>;
+  /** Makes the calls of cassettes again, and compares the shapes of what tools take and answer. @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError} */
+  contract(request: ContractRequest): Promise<ContractReport>;
   /** Calls that wait for the decision of people, the oldest first, at most 1,000. */
   approvals(filter?: { readonly batch?: string }): Promise<readonly AskedApproval[]>;
   /**

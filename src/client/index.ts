@@ -24,6 +24,7 @@ import { pin } from './pin.ts';
 import { purgeByAge, purgeSubject, requireAddress } from './retention/purge.ts';
 import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
 import { Pollers, watchedPollers } from './pollers.ts';
+import { checkContract, type ContractReport, type ContractRequest } from './cassettes/contract.ts';
 import { record } from './cassettes/record.ts';
 import { replay } from './replay.ts';
 import { requeue, type RequeueReceipt } from './requeue.ts';
@@ -159,6 +160,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     regradeRuns: (request) => regradeRecorded(root, request),
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
+    contract: (request) => untilClosed(contractOnWorkers(request)),
     record: (request) => untilClosed(record(root, { ...request, signal: closing.signal }, startOnWorker)),
     approvals: (filter = {}) => store.waitingApprovals(filter),
     sweep: (options = {}) => sweep(root, options),
@@ -302,6 +304,12 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     say(`the trials are run by the workers of deployment ${deployment.name} that have content ${deployment.content}`);
     const taskQueue = queueOf(root.config.taskQueue, batch);
     return { taskQueue, broken: new Promise<never>(() => {}), [Symbol.asyncDispose]: async () => {} };
+  }
+
+  async function contractOnWorkers(request: ContractRequest): Promise<ContractReport> {
+    await using owned = new AsyncDisposableStack();
+    tellNotes();
+    return await checkContract(root, request, async (batch) => owned.use(await workers.start(batch)));
   }
 
   async function validateOnWorkers(suite: string, options: Parameters<Trialbed['validate']>[1]): Promise<ValidationReport> {

@@ -56,6 +56,8 @@ export interface Cassette {
   };
   /** Permission contexts by digest. */
   readonly scopes: { readonly [digest: string]: JsonObject };
+  /** What the tools took, by the digest of their schema: JSON Schema. */
+  readonly schemas: { readonly [digest: string]: { readonly tool: string; readonly input: JsonObject } };
   /** In the order in which the calls were accepted. */
   readonly interactions: readonly Interaction[];
   /** Changes that were no doing of any of these calls, such as those of a fault rule at the start. */

@@ -111,6 +111,7 @@ export const cassetteSchema = z.strictObject({
     verdict: z.strictObject({ pass: judgement, outcome: judgement, constraints: judgement, effects: judgement }),
   }),
   scopes: z.record(digest, object),
+  schemas: z.record(digest, z.strictObject({ tool: z.string(), input: object })),
   interactions: z
     .array(
       z.strictObject({

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { RunRequest } from '../../src/client/api.ts';
+import { checkContract } from '../../src/client/cassettes/contract.ts';
 import { record, type RecordRequest } from '../../src/client/cassettes/record.ts';
 import { writeBatchReport } from '../../src/client/report.ts';
 import { run } from '../../src/client/run.ts';
 import { show } from '../../src/client/show.ts';
+import { driftText } from '../../src/contract/drift.ts';
 import type { Cassette } from '../../src/domain/cassette.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
@@ -148,6 +150,38 @@ describe('a call is answered', () => {
     const { trials } = await play({ suite: more.suite, agents: more.agents }, undefined, places.folder);
     expect(trials).toMatchObject([{ ending: 'cassette_miss', calls: 3 }]);
     expect(trials[0]?.why).toContain('holds this call of get_ticket 2 times, and it was made once more');
+  });
+});
+
+describe('what tools take and answer', () => {
+  const check = () =>
+    checkContract(testbed.root, { suite: DESK, cases: ['refund-within-policy'], variants: ['reference'], folder: cassettes }, async () => ({
+      taskQueue: testbed.root.config.taskQueue,
+      broken: new Promise<never>(() => {}),
+    }));
+
+  test('has not drifted where it was recorded just now, and each field that has is named', { timeout: 90_000 }, async () => {
+    await recordOn({ suite: DESK, cases: ['refund-within-policy'] });
+    expect(await check()).toMatchObject({
+      cassettes: 1,
+      drift: [],
+      notPlayed: [],
+      tools: ['get_order', 'get_ticket', 'issue_refund', 'list_refunds', 'send_mail'],
+    });
+    const file = fileOf('refund-within-policy', 'reference');
+    const text = await readFile(file, 'utf8');
+    const cassette = JSON.parse(text) as { schemas: { [digest: string]: { tool: string; input: { required: string[] } } } };
+    for (const { tool, input } of Object.values(cassette.schemas))
+      if (tool === 'issue_refund') input.required = input.required.filter((name) => name !== 'reason');
+    const old = JSON.stringify(cassette).replaceAll('"unit_price":', '"price_each":').replace('"id":214', '"id":"214"');
+    await writeFile(file, old);
+    const { drift } = await check();
+    expect(drift.map(({ tool, ...one }) => `${tool} ${driftText(one)}`)).toEqual([
+      'get_order result.lines[].price_each has another name: price_each: number, now unit_price: number',
+      'get_ticket result.id has another type: text, now number',
+      expect.stringContaining('issue_refund arguments.reason is required: '),
+    ]);
+    await writeFile(file, text);
   });
 });
 

@@ -31,6 +31,7 @@ const cassetteOf = (interactions: readonly Interaction[], more: Partial<Cassette
   binding: 'fixture',
   recorded: { agent: 'reference', schedule: 'none', environment: 'desk', generation: 'g', start: '0'.repeat(64), caseHash: 'c'.repeat(64), verdict: PASS },
   scopes: { ['a'.repeat(16)]: { role: 'agent' } },
+  schemas: {},
   interactions,
   others: [],
   tables: { refunds: { key: ['id'], ignored: [], scale: {} } },

@@ -123,7 +123,7 @@ test('every command has help with examples, and --json', async () => {
     'deny',
     'audit',
   ];
-  const write = ['init', 'validate', 'record', 'pin', 'schema', 'import'];
+  const write = ['init', 'validate', 'record', 'contract', 'pin', 'schema', 'import'];
   expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'console', 'worker', 'sweep', 'snapshot', 'purge', 'keys', 'completion']);
   for (const name of commands) {
     const host = new TestHost();

@@ -74,3 +74,19 @@ test.each([
   expect(await runCommandLine(command, host)).toBe(2);
   expect(host.stderr).toContain(message);
 });
+
+test('contract names each field that has drifted with both shapes, and is silent where none has', async () => {
+  const drift = { tool: 'get_order', cassettes: ['a@careful'], field: 'result.id\u001b[2J', kind: 'type_changed', recorded: 'number', now: 'text' } as const;
+  const report = { type: 'contract', suite: 's', batch: 'b', cassettes: 2, tools: ['get_order'], notPlayed: [] } as const;
+  const said = async (found: readonly (typeof drift)[]) => {
+    const host = new TestHost({ client: { contract: async () => ({ ...report, drift: found }) } });
+    return { exit: await runCommandLine(['contract', 's'], host), lines: host.stdout.trimEnd().split('\n') };
+  };
+  expect(await said([])).toEqual({ exit: 0, lines: ['1 tools of 2 cassettes compared, no drift'] });
+  const { exit, lines } = await said([drift]);
+  expect(exit).toBe(1);
+  expect(lines[0]).toBe('get_order');
+  expect(lines[1]).toMatch(/^ {2}result\.id.*\[2J has another type: number, now text \(a@careful\)$/);
+  expect(lines.join()).not.toContain('\u001b');
+  expect(lines.at(-1)).toBe('"trialbed record s/CASE" records anew what is meant to be so');
+});

@@ -82,6 +82,7 @@ export class TestHost implements Host {
       validate: missing,
       pin: missing,
       record: missing,
+      contract: missing,
       approvals: missing,
       decide: missing,
       sweep: missing,
