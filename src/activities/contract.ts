@@ -3,7 +3,7 @@ import type { SimulatedUser } from '../domain/conversation/simulated-user.ts';
 import type { CallRange, FaultKind } from '../domain/fault.ts';
 import type { EndState, OperationProblem, ToldState, ToolEffect } from '../domain/operation.ts';
 import type { RuntimeWords } from '../domain/runtime.ts';
-import type { TrialCassette, TrialPhase, TrialSummary, TrialTeam } from '../domain/trial.ts';
+import type { TrialCassette, TrialFaults, TrialPhase, TrialSummary, TrialTeam } from '../domain/trial.ts';
 import type { Ending, Judgement } from '../domain/verdict.ts';
 import type { ModelBudget, ModelSpending } from '../domain/model-budget.ts';
 import type { WorldRef } from '../environments/world.ts';
@@ -229,7 +229,7 @@ export interface ConversationEnd {
   readonly problem: OperationProblem | null;
   /** Calls that were asked for beyond the budget before the end; none was sent. Absent: none. */
   readonly beyondBudget?: number;
-  /** What a member of a team has used of its own time, real milliseconds. Absent where the agent is no team. */
+  /** What the agent, or the member of a team, has used of its own time, real milliseconds. Absent: not known. */
   readonly usedMs?: number;
   /** What the models of all members have used so far. Absent where it is not known here, or the agent is no team. */
   readonly spent?: ModelSpending;
@@ -273,11 +273,13 @@ export interface GradeResult {
   readonly effects: Judgement;
   readonly why: string | null;
   /** Faults that were injected, and rules of the schedule that hit nothing. Absent without a schedule. */
-  readonly faults?: { readonly injected: number; readonly unfired: number };
+  readonly faults?: TrialFaults;
   /** Absent where the agent is no team. */
   readonly team?: TrialTeam;
   /** Absent: it had a world. */
   readonly cassette?: TrialCassette;
+  /** What the calls took, from dispatch to outcome, real milliseconds. Absent in histories of before this was measured. */
+  readonly toolMs?: number;
 }
 
 export interface FinishRequest extends AttemptRef {
@@ -286,6 +288,8 @@ export interface FinishRequest extends AttemptRef {
   readonly problem: OperationProblem | null;
   readonly calls: number;
   readonly durationMs: number;
+  /** What the agent used of its own time, real milliseconds. Absent: not known. */
+  readonly agentMs?: number;
   readonly disturbed: boolean;
   readonly snapshot: string | null;
   /** Workflow that hears of the trial's end; absent: none. */
@@ -295,7 +299,7 @@ export interface FinishRequest extends AttemptRef {
 }
 
 /** An attempt whose agent has come to an end: what is left to do follows without a decision between. */
-export interface SettleRequest extends GradeRequest, Pick<FinishRequest, 'calls' | 'durationMs' | 'disturbed' | 'reportTo'> {
+export interface SettleRequest extends GradeRequest, Pick<FinishRequest, 'calls' | 'durationMs' | 'agentMs' | 'disturbed' | 'reportTo'> {
   readonly keep: AttemptPlan['keep'];
 }
 

@@ -133,7 +133,7 @@ export async function converse(
 
   try {
     const end = await run();
-    return part ? { ...part.ends(end), spent: await modelSpending(services.store, at) } : withoutUse(end);
+    return part ? { ...part.ends(end), spent: await modelSpending(services.store, at) } : end;
   } catch (error) {
     if (error instanceof ConversationOver) return error.end;
     const failure = cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
@@ -142,9 +142,4 @@ export async function converse(
     clearInterval(beat);
     over.abort();
   }
-}
-
-/** Time that was used is of interest where another member goes on. */
-function withoutUse({ usedMs: _usedMs, ...end }: ConversationEnd): ConversationEnd {
-  return end;
 }

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { totalsOf } from '../domain/model.ts';
+import type { RecordedFaults, TrialRecord } from '../domain/record.ts';
 import type { TrialModels, TrialSummary } from '../domain/trial.ts';
 import { printable } from '../domain/text/bounded.ts';
 import { type Diagnostics, firstFinding, type Verdict, whyOf } from '../domain/verdict.ts';
@@ -36,7 +37,8 @@ export async function modelsOf(store: Pick<Store, 'modelCalls'>, { trial, attemp
   return calls.length === 0 ? {} : { models: { agent: by('agent'), user: by('user') } };
 }
 
-export function gradeOf(verdict: Verdict): GradeResult {
+/** What of a verdict and its record goes through history. */
+export function gradeOf(verdict: Verdict, { operations, faults }: Pick<TrialRecord, 'operations' | 'faults'>): GradeResult {
   return {
     pass: verdict.pass,
     outcome: verdict.outcome.judgement,
@@ -44,10 +46,22 @@ export function gradeOf(verdict: Verdict): GradeResult {
     effects: verdict.effects.judgement,
     why: shortened(firstFinding(verdict)),
     ...(verdict.diagnostics.unfiredRules && {
-      faults: { injected: verdict.diagnostics.injectedFaults ?? 0, unfired: verdict.diagnostics.unfiredRules.length },
+      faults: {
+        injected: verdict.diagnostics.injectedFaults ?? 0,
+        unfired: verdict.diagnostics.unfiredRules.length,
+        ...(faults && { fired: firedByRule(faults) }),
+      },
     }),
     ...teamOf(verdict.diagnostics),
+    toolMs: Math.round(operations.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0)),
   };
+}
+
+/** By the rule's place in the schedule. */
+function firedByRule({ rules, injected }: RecordedFaults): readonly number[] {
+  const counts = new Array<number>(rules.reduce((most, { index }) => Math.max(most, index + 1), 0)).fill(0);
+  for (const { rule } of injected) if (rule >= 0) counts[rule] = (counts[rule] ?? 0) + 1;
+  return counts;
 }
 
 function teamOf({ callsByActor, handOversByActor = {}, repeatedHandOvers = 0 }: Diagnostics): Pick<GradeResult, 'team'> {
@@ -68,7 +82,7 @@ async function gradedBefore(store: Store, request: FinishRequest): Promise<Finis
   return {
     ...request,
     ending: record.ending,
-    grade: gradeOf(verdict),
+    grade: gradeOf(verdict, record),
     problem: record.problem,
     calls: record.operations.length,
     disturbed: record.operations.some((operation) => operation.disturbed),
@@ -107,6 +121,7 @@ function summaryOf(request: FinishRequest, trial: TrialRow): TrialSummary {
     durationMs: request.durationMs,
     disturbed: request.disturbed,
     snapshot: request.snapshot,
+    times: { agentMs: request.agentMs === undefined ? null : Math.round(request.agentMs), toolMs: result?.toolMs ?? null },
     ...(result?.faults && { faults: result.faults }),
     ...(result?.team && { team: result.team }),
     ...(result?.cassette && { cassette: result.cassette }),

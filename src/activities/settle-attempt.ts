@@ -16,7 +16,7 @@ export interface SettleServices extends Pick<ActivityServices, 'failpoint' | 'lo
 export async function settleAttempt(
   steps: Pick<TrialActivities, 'fence' | 'gradeTrial' | 'keepWorld' | 'releaseWorld' | 'finishAttempt'>,
   { phase, failpoint, log, signal }: SettleServices,
-  { keep, calls, durationMs, disturbed, reportTo, ...request }: SettleRequest,
+  { keep, calls, durationMs, agentMs, disturbed, reportTo, ...request }: SettleRequest,
 ): Promise<TrialSummary> {
   const { trial, attempt, world, ending, problem } = request;
   const at = { trial, attempt, world };
@@ -46,6 +46,7 @@ export async function settleAttempt(
     problem,
     calls,
     durationMs: took,
+    ...(agentMs !== undefined && { agentMs }),
     disturbed,
     snapshot,
     ...(reportTo !== undefined && { reportTo }),

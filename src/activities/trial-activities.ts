@@ -319,7 +319,7 @@ async function gradeTrial(services: ActivityServices, contexts: TrialContexts, r
   failpoint('recorded_before_verdict');
   const verdict = gradeInTime(kase, context.trial.caseHash, record);
   await store.addVerdict(trial, attempt, verdict);
-  return { ...gradeOf(verdict), ...cassetteOf(kase, verdict) };
+  return { ...gradeOf(verdict, record), ...cassetteOf(kase, verdict) };
 }
 
 function membersOf({ members }: Extract<AgentSpec, { kind: 'team' }>, ofCase: PermissionContext): { readonly [member: string]: PermissionContext } {

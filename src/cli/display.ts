@@ -9,7 +9,7 @@ import { StandingLines } from './standing-lines.ts';
 import { EndLines, Tick } from './pace.ts';
 import { progressLine } from './progress-lines.ts';
 import { headLine, trialLine } from './trial-line.ts';
-import { summaryLines } from './summary-lines.ts';
+import { reportLines, summaryLines } from './summary-lines.ts';
 
 /** Shows a batch while it runs. */
 export interface Display {
@@ -51,7 +51,7 @@ function jsonDisplay(host: Host, hint: Hint): Display {
     log: (line) => note(host, line),
     summary(summary, trials, report) {
       trials.forEach(show);
-      note(host, `report: ${report.markdown}`);
+      for (const line of reportLines(report)) note(host, line);
       printJson(host, summary);
     },
     close() {},

@@ -48,7 +48,7 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
 export interface Ending {
   readonly host: Host;
   readonly flags: FollowFlags;
-  readonly client: Pick<Trialbed, 'results' | 'show'>;
+  readonly client: Pick<Trialbed, 'results' | 'show' | 'facts' | 'documents'>;
   readonly display: Display;
 }
 
@@ -61,11 +61,8 @@ export async function showEnd({ host, flags, client, display }: Ending, finished
     ...(flags.minPass !== undefined && { minPass: flags.minPass }),
     ...(flags.allowMisses && { allowMisses: true }),
   });
-  display.summary(
-    data.summary,
-    data.trials.map((trial) => trial.summary),
-    files,
-  );
+  const { trials } = await client.results(finished.batch);
+  display.summary(data.summary, trials, files);
   return exitOf(data.summary, flags.gate);
 }
 
@@ -82,7 +79,7 @@ function heldLines({ held, containers, outlive }: HeldWorlds, hint: Hint): reado
 }
 
 /** The exit code of a summary. Without the gate only infrastructure counts. */
-function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
+export function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
   if (summary.gate === 'infrastructure') return EXIT.infrastructure;
   return summary.gate === 'met' || !gate ? EXIT.ok : EXIT.gateNotMet;
 }
@@ -106,6 +103,7 @@ export async function followEvents(
   return await Promise.race([end, interruption.raised.then(() => null)]);
 }
 
-function reportFolder(host: Host, flags: FollowFlags, batch: string): string {
+/** Where the report of a batch lies unless a folder is named. */
+export function reportFolder(host: Host, flags: CommonFlags & { readonly report?: string }, batch: string): string {
   return flags.report === undefined ? join(homeOf(host, flags), 'reports', batch) : resolve(host.cwd, flags.report);
 }

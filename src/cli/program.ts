@@ -23,6 +23,7 @@ import { addContract } from './commands/contract.ts';
 import { addRecord } from './commands/record.ts';
 import { addRegrade } from './commands/regrade.ts';
 import { addReplay } from './commands/replay.ts';
+import { addReport } from './commands/report.ts';
 import { addRequeue } from './commands/requeue.ts';
 import { addReset } from './commands/reset.ts';
 import { addRun } from './commands/run.ts';
@@ -80,6 +81,7 @@ function createProgram(context: CommandContext): Command {
     .addHelpText('after', EXIT_CODES);
   program.commandsGroup('Run and read:');
   addRun(program, context);
+  addReport(program, context);
   addShow(program, context);
   addTrace(program, context);
   addReplay(program, context);

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { cassetteLines } from './cassette-lines.ts';
 import { type CellState, cellState, cellText, matrix, trialState } from '../report/matrix.ts';
@@ -33,10 +34,16 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
   lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
   if (summary.stopped) lines.push(paint('yellow', stoppedLine(summary.stopped)));
   if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "${hint('sweep')}" drops them`);
-  lines.push(`report: ${plainText(report.markdown)} and ${plainText(report.json)}`);
+  lines.push(...reportLines(report));
   const worst = trials.find((t) => trialState(t) === 'fail') ?? trials.find((t) => trialState(t) !== 'pass');
   if (worst) lines.push(`timeline of the first that did not pass: ${hint(`show ${worst.trial}`)}`);
   return lines;
+}
+
+/** Where a report lies: the file for people first, and those beside it by name. */
+export function reportLines({ markdown, ...others }: WrittenReport): string[] {
+  const [first, ...rest] = [markdown, ...Object.values<string | undefined>(others)].flatMap((path) => path ?? []);
+  return first === undefined ? [] : [`report: ${plainText([first, ...rest.map((path) => basename(path))].join(', '))}`];
 }
 
 /** A line for each fault schedule, where there is more than `none`, and what was not tested. */

@@ -7,7 +7,8 @@ import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
 import type { ConsoleTokenRequest, MadeConsoleToken } from './console-tokens.ts';
-import type { AskedApproval, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
+import type { AskedApproval, BatchDocuments, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
 import type { Outcomes } from '../store/outcomes.ts';
@@ -283,6 +284,10 @@ export interface Trialbed extends AsyncDisposable {
   trials(batch: string): Promise<readonly TrialRow[]>;
   /** By id or unique prefix. @throws {NotFoundError} */
   show(trial: string): Promise<TrialView>;
+  /** What reports and comparisons read of each trial of a batch, in the manifest's order, a page at a time: of ten thousand trials in seconds. @throws {NotFoundError} at the first page */
+  facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
+  /** What the trials of a batch are made of, and what approvers were asked in them. @throws {NotFoundError} */
+  documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
   /** An attempt of a trial, step by step; default: the one that counts. `writeTrace` makes a page of it. @throws {NotFoundError} */
   trace(trial: string, options?: { readonly attempt?: number }): Promise<Trace>;
   /**

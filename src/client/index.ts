@@ -152,6 +152,15 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       if (!(await store.batch(id))) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
       return store.trials(id);
     },
+    async *facts(id) {
+      await batchNamed(id);
+      yield* store.facts(id);
+    },
+    async documents(id) {
+      await batchNamed(id);
+      const [documents, approvals] = await Promise.all([store.documentsOf(id), store.approvalsOf(id)]);
+      return { ...documents, approvals };
+    },
     show: (id) => show(store, id),
     trace: (id, { attempt } = {}) => traceTrial(root, id, attempt),
     why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),

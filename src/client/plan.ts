@@ -1,10 +1,11 @@
 import { customAlphabet } from 'nanoid';
 import { partsOf } from '../domain/agent.ts';
 import { NO_FAULTS } from '../domain/fault.ts';
+import { servicesOf } from '../environments/facts.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
 import { sourceOfAgent } from '../suite/agent-file.ts';
 import { gitState } from '../suite/git-state.ts';
-import { manifestHash, trialId } from '../suite/identity.ts';
+import { contentHash, manifestHash, sha256, trialId } from '../suite/identity.ts';
 import type { LoadedAgent, LoadedCase, LoadedSchedule, Suite } from '../suite/suite.ts';
 import type { BatchOptions, BatchPlan, TrialPlan } from '../store/store.ts';
 import { gitVariables } from '../worker/config.ts';
@@ -66,6 +67,11 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
       file: environment.source.file,
       options: environment.source.options,
       generation: environment.generation,
+      facts: {
+        services: servicesOf(environment.environment),
+        tools: environment.toolSchemas.map((tool) => ({ name: tool.name, effect: tool.effect, schema: contentHash(tool) })),
+        policy: environment.policy === null ? null : sha256(environment.policy),
+      },
     },
     seed,
     options,

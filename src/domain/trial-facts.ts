@@ -61,6 +61,10 @@ export interface TrialFacts {
   readonly severity: Severity;
   readonly quarantine: Quarantine | null;
   readonly disturbed: boolean;
+  /** Id of the kept snapshot. */
+  readonly snapshot: string | null;
+  /** By which the current verdict was made; null: nothing was graded. */
+  readonly graded: { readonly grader: string; readonly caseHash: string } | null;
   /** Of the current verdict; null: nothing was graded. */
   readonly diagnostics: FactDiagnostics | null;
 }

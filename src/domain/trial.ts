@@ -54,6 +54,8 @@ export interface TrialSummary {
   readonly snapshot: string | null;
   /** How often the trial's fault schedule fired, and how many of its rules never did; absent without a schedule. */
   readonly faults?: TrialFaults;
+  /** Absent in summaries of before this was measured. */
+  readonly times?: AttemptTimes;
   /** What models used in the attempt that counts, for the agent and for the simulated user; null: not measured. Absent: neither was. */
   readonly models?: TrialModels;
   /** Who of a team acted in the attempt that counts; absent where the agent is no team. */
@@ -132,6 +134,16 @@ export interface TrialFaults {
   readonly injected: number;
   /** Rules of the schedule that never fired. */
   readonly unfired: number;
+  /** How often each rule fired, in the schedule's order. Absent in summaries of before this was counted. */
+  readonly fired?: readonly number[];
+}
+
+/** What of an attempt's time was spent where, milliseconds. */
+export interface AttemptTimes {
+  /** The agent's own: its models, or its code while it had nothing to wait for from us. Null: not measured. */
+  readonly agentMs: number | null;
+  /** Its calls, from dispatch to outcome. Null: there is no record of them. */
+  readonly toolMs: number | null;
 }
 
 /** Last line of `run --json`. */

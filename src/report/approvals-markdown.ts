@@ -1,6 +1,6 @@
 import type { ApprovalOutcomeName } from '../domain/approval.ts';
 import { approvalEndText } from './approval-words.ts';
-import type { ReportTrial } from './data.ts';
+import type { ReportData } from './data.ts';
 import { mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 
 const OUTCOMES: readonly ApprovalOutcomeName[] = ['approved', 'refused', 'expired', 'void', 'cancelled'];
@@ -8,8 +8,7 @@ const OUTCOMES: readonly ApprovalOutcomeName[] = ['approved', 'refused', 'expire
 const LISTED = 50;
 
 /** Which calls needed an approval, what came of the requests, and what people decided. Empty where nothing did. */
-export function approvalsMarkdown(trials: readonly ReportTrial[]): string {
-  const asked = trials.flatMap(({ summary, approvals = [] }) => approvals.map((approval) => ({ trial: summary, ...approval })));
+export function approvalsMarkdown({ approvals: asked }: Pick<ReportData, 'approvals'>): string {
   if (asked.length === 0) return '';
   const rows = [...Map.groupBy(asked, ({ tool }) => tool)].map(([tool, group]) => [
     mdCellCode(tool),
@@ -20,8 +19,8 @@ export function approvalsMarkdown(trials: readonly ReportTrial[]): string {
   const lines = byPeople
     .slice(0, LISTED)
     .map(
-      ({ trial, seq, tool, actor, end }) =>
-        `- ${mdCode(trial.case)} by ${mdCode(trial.agent)}, call ${seq} ${mdCode(tool)}${actor === undefined ? '' : ` of ${mdCode(actor)}`}: ${mdText(approvalEndText(end))}`,
+      ({ case: kase, agent, tool, operation, seq, actor, end }) =>
+        `- ${mdCode(kase)} by ${mdCode(agent)}, ${seq === undefined ? mdCode(operation) : `call ${seq}`} ${mdCode(tool)}${actor === undefined ? '' : ` of ${mdCode(actor)}`}: ${mdText(approvalEndText(end))}`,
     );
   return [
     mdTable(['tool', 'asked', ...OUTCOMES], rows),

@@ -1,26 +1,71 @@
 import type { ServiceAccess } from '../domain/agent.ts';
 import type { ApprovalEnd } from '../domain/approval.ts';
-import type { FaultSchedule } from '../domain/fault.ts';
-import type { Operation } from '../domain/operation.ts';
-import type { TrialRecord } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import type { AttemptRow, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
-import { runtimeIn, type ScheduleReport, scheduleReports, type TrialWithFaults } from './fault-counts.ts';
+import type { ScheduleReport } from './fault-counts.ts';
+import type { CaseCoverage } from './figures/coverage.ts';
+import type { Failures } from './figures/failures.ts';
+import type { MixedCase } from './figures/mixed.ts';
+import type { Proofs } from './figures/proofs.ts';
+import type { Provenance } from './figures/provenance.ts';
+import type { AgentRates } from './figures/rates.ts';
+import type { AgentSpending } from './figures/spending.ts';
 
-/** Everything that a report is made of. */
+/** Everything that a report is made of; all writers read this and nothing else. */
 export interface ReportData {
   readonly batch: BatchRow;
   readonly summary: BatchSummary;
-  /** In the order of the manifest. */
+  /** What the batch shows, or how it compares, in a few sentences, each with its figure. Not yet made safe for any page. */
+  readonly opening: readonly string[];
+  /** What it is compared with. Absent: with nothing. */
+  readonly comparison?: ReportComparison;
+  /** Every trial, in the order of the manifest. */
+  readonly facts: readonly TrialFacts[];
+  /** Trials that are shown with their evidence: some of each way to end, in the order of the manifest. */
   readonly trials: readonly ReportTrial[];
+  /** By agent; over all schedules. */
+  readonly rates: readonly AgentRates[];
+  /** By schedule and agent: conditional results. Empty where there is one schedule. */
+  readonly conditional: readonly AgentRates[];
+  readonly spending: readonly AgentSpending[];
+  readonly failures: Failures;
+  /** Cases with mixed results, and what explains them. */
+  readonly mixed: readonly MixedCase[];
+  /** Cases that run and gate nothing, and those whose quarantine is over. */
+  readonly quarantined: readonly QuarantinedCase[];
+  /** What the grading of each case looks at. */
+  readonly coverage: readonly CaseCoverage[];
+  readonly proofs: Proofs;
+  readonly provenance: Provenance;
+  readonly approvals: readonly OperationAsked[];
   /** Fault schedules other than `none`, with how often each rule fired. */
   readonly schedules: readonly ScheduleReport[];
   /** How tools behave in production, as the trials had it; null where nothing recorded it. */
   readonly runtime: ProductionRuntime | null;
 }
 
-/** One trial of a report. */
+/** How the batch compares with another one, in words. */
+export interface ReportComparison {
+  /** What it is compared with: a batch, and an agent of it. */
+  readonly against: string;
+  /** A few sentences, each with its figure. */
+  readonly lines: readonly string[];
+}
+
+export interface QuarantinedCase {
+  readonly case: string;
+  readonly reason: string;
+  readonly owner: string;
+  readonly until: string;
+  /** Its last day is over: it counts again. */
+  readonly over: boolean;
+  readonly trials: number;
+  readonly passed: number;
+}
+
+/** One trial of a report with its evidence. */
 export interface ReportTrial {
   readonly summary: TrialSummary;
   readonly title: string;
@@ -29,10 +74,8 @@ export interface ReportTrial {
   readonly verdict: StoredVerdict | null;
   /** Why the attempt that counts ended other than by an answer. */
   readonly problem: { readonly code: string; readonly message: string } | null;
-  /** Operations of which more is known than the agent was told, in order: why a tool failed. At most {@link MAX_DETAILS}. */
+  /** Operations of which more is known than the agent was told, in order: why a tool failed. A few. */
   readonly details: readonly OperationDetail[];
-  /** Calls that needed an approval, in order; absent where none did. */
-  readonly approvals?: readonly OperationAsked[];
   readonly attempts: readonly AttemptRow[];
   /** Services for which its agent had clients of its own: what they did is in no ledger. */
   readonly ownAccess: readonly ServiceAccess[];
@@ -40,11 +83,15 @@ export interface ReportTrial {
 
 /** A call that needed an approval, and what came of that. */
 export interface OperationAsked {
+  readonly trial: string;
+  readonly case: string;
+  readonly agent: string;
   readonly operation: string;
-  readonly seq: number;
-  readonly tool: string;
-  /** Who of a team called; absent where the agent is no team. */
+  /** As the ledger has it; absent where the trial is not among those with evidence. */
+  readonly seq?: number;
+  /** Who of a team called; absent as above, and where the agent is no team. */
   readonly actor?: string;
+  readonly tool: string;
   readonly rule: string;
   /** Null: it still waited. */
   readonly end: ApprovalEnd | null;
@@ -55,81 +102,10 @@ export interface OperationDetail {
   readonly operation: string;
   readonly seq: number;
   readonly tool: string;
-  /** As of a call that needed an approval. */
+  /** Who of a team called; absent where the agent is no team. */
   readonly actor?: string;
   /** What the agent was told. */
   readonly told: string;
   readonly code: string | null;
   readonly detail: string;
-}
-
-/** Where a report's data comes from; the client is one. */
-export interface ReportSource {
-  results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
-  show(trial: string): Promise<ReportView>;
-}
-
-/** What a report needs of a trial's view. */
-interface ReportView {
-  readonly trial: TrialRow;
-  readonly kase: { readonly title: string };
-  readonly schedule: FaultSchedule | null;
-  readonly attempts: readonly AttemptRow[];
-  readonly record: Pick<TrialRecord, 'problem' | 'operations' | 'faults' | 'ownAccess'> | null;
-  readonly verdicts: readonly StoredVerdict[];
-}
-
-/** Reads what a report of a batch needs: its results, and the verdict and attempts of each trial. */
-export async function collectReport(source: ReportSource, batchId: string): Promise<ReportData> {
-  const { batch, trials, summary } = await source.results(batchId);
-  const collected: ReportTrial[] = new Array<ReportTrial>(trials.length);
-  const faults: TrialWithFaults[] = new Array<TrialWithFaults>(trials.length);
-  let next = 0;
-  const reader = async (): Promise<void> => {
-    for (let index = next++; index < trials.length; index = next++) {
-      const trial = trials[index];
-      if (!trial) continue;
-      const view = await source.show(trial.trial);
-      collected[index] = reportTrial(view, trial);
-      faults[index] = { schedule: view.schedule, faults: view.record?.faults ?? null };
-    }
-  };
-  await Promise.all(Array.from({ length: READERS }, reader));
-  return { batch, summary, trials: collected, schedules: scheduleReports(faults), runtime: runtimeIn(faults) };
-}
-
-/** Views read at once. */
-const READERS = 4;
-
-/** More operations with a detail than a person reads in one trial. */
-const MAX_DETAILS = 10;
-
-function detailsOf(operations: readonly Operation[]): OperationDetail[] {
-  return operations
-    .flatMap(({ id, seq, tool, actor, told, problem, detail }) =>
-      detail === undefined ? [] : [{ operation: id, seq, tool, ...(actor !== undefined && { actor }), told, code: problem?.code ?? null, detail }],
-    )
-    .slice(0, MAX_DETAILS);
-}
-
-function askedOf(operations: readonly Operation[]): Pick<ReportTrial, 'approvals'> {
-  const approvals = operations.flatMap(({ id, seq, tool, actor, approval }) =>
-    approval ? [{ operation: id, seq, tool, ...(actor !== undefined && { actor }), rule: approval.rule, end: approval.end }] : [],
-  );
-  return approvals.length > 0 ? { approvals } : {};
-}
-
-function reportTrial(view: ReportView, summary: TrialSummary): ReportTrial {
-  const counting = view.attempts.find((attempt) => attempt.counts);
-  return {
-    summary,
-    title: view.kase.title,
-    row: view.trial,
-    verdict: view.verdicts.find((verdict) => verdict.current) ?? null,
-    problem: counting?.problem ?? view.record?.problem ?? null,
-    details: detailsOf(view.record?.operations ?? []),
-    ...askedOf(view.record?.operations ?? []),
-    attempts: view.attempts,
-    ownAccess: view.record?.ownAccess?.services ?? [],
-  };
 }

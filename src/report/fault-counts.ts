@@ -1,6 +1,5 @@
 import type { FaultSchedule } from '../domain/fault.ts';
-import type { RecordedFaults } from '../domain/record.ts';
-import type { ProductionRuntime } from '../domain/runtime.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
 import { ruleText } from './fault-words.ts';
 
 /** What became of a fault schedule in a batch. */
@@ -18,36 +17,30 @@ export interface RuleReport {
   readonly rule: string;
   /** How often it was injected, in all trials. */
   readonly fired: number;
+  /** Of some trials, of before this was counted, it is only known that it fired. Absent: `fired` is exact. */
+  readonly atLeast?: true;
   /** In how many trials. */
   readonly inTrials: number;
 }
 
-/** What a report reads of one trial. */
-export interface TrialWithFaults {
-  /** Null for `none`. */
-  readonly schedule: FaultSchedule | null;
-  readonly faults: RecordedFaults | null;
-}
-
 /** Counts for each schedule and each of its rules how often it fired. Schedules in order of first occurrence; `none` has no rule and is left out. */
-export function scheduleReports(trials: readonly TrialWithFaults[]): readonly ScheduleReport[] {
-  const byName = Map.groupBy(
-    trials.flatMap(({ schedule, faults }) => (schedule === null ? [] : [{ schedule, faults }])),
-    ({ schedule }) => schedule.name,
-  );
-  return [...byName].flatMap(([name, group]) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    const recorded = group.flatMap(({ faults }) => (faults === null ? [] : [faults]));
-    const rules = first.schedule.rules.map((rule, index) => {
-      const counts = recorded.map(({ injected }) => injected.filter((fault) => fault.rule === index).length);
-      return { rule: ruleText(rule), fired: counts.reduce((sum, count) => sum + count, 0), inTrials: counts.filter((count) => count > 0).length };
-    });
-    return [{ schedule: name, title: first.schedule.title, trials: recorded.length, rules }];
+export function scheduleReports(
+  facts: readonly TrialFacts[],
+  schedules: readonly { readonly hash: string; readonly schedule: FaultSchedule }[],
+): readonly ScheduleReport[] {
+  const documents = new Map(schedules.map(({ hash, schedule }) => [hash, schedule]));
+  return [...Map.groupBy(facts, ({ schedule }) => schedule)].flatMap(([name, trials]) => {
+    const schedule = documents.get(trials[0]?.scheduleHash ?? '');
+    if (schedule === undefined) return [];
+    const recorded = trials.filter(({ faults }) => faults !== undefined);
+    return [
+      { schedule: name, title: schedule.title, trials: recorded.length, rules: schedule.rules.map((rule, at) => ruleReport(ruleText(rule), at, recorded)) },
+    ];
   });
 }
 
-/** The production runtime of a batch; null where no record states it. A batch has one environment, so one is all there is. */
-export function runtimeIn(trials: readonly TrialWithFaults[]): ProductionRuntime | null {
-  return trials.find(({ faults }) => faults !== null)?.faults?.runtime ?? null;
+function ruleReport(rule: string, at: number, recorded: readonly TrialFacts[]): RuleReport {
+  const hit = recorded.filter(({ diagnostics, faults }) => (faults?.fired ? (faults.fired[at] ?? 0) > 0 : diagnostics?.unfiredRules?.includes(at) === false));
+  const fired = hit.reduce((sum, { faults }) => sum + (faults?.fired?.[at] ?? 1), 0);
+  return { rule, fired, ...(hit.some(({ faults }) => faults?.fired === undefined) && { atLeast: true }), inTrials: hit.length };
 }

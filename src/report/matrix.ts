@@ -1,4 +1,7 @@
-import type { TrialSummary } from '../domain/trial.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
+
+/** A trial as a table counts it. */
+export type CountedTrial = Pick<TrialFacts, 'case' | 'schedule' | 'agent' | 'ending' | 'pass'>;
 
 /** Case by agent, a row for each fault schedule. Columns and rows are in the order in which they first occur, the rows of a case together. */
 export interface Matrix {
@@ -25,8 +28,9 @@ export interface Cell {
 /** How a cell stands: the worst of what was scored; `infra`, `user` (the simulated user failed), `miss` (a recording held no answer) or `cancelled` only where nothing was scored. */
 export type CellState = 'pass' | 'fail' | 'undetermined' | 'infra' | 'user' | 'miss' | 'cancelled';
 
-/** Counts trials by case, schedule and agent. */
-export function matrix(trials: readonly TrialSummary[]): Matrix {
+/** Counts trials that have ended by case, schedule and agent. */
+export function matrix(all: readonly CountedTrial[]): Matrix {
+  const trials = all.filter(({ ending }) => ending !== null);
   const many = new Set(trials.map((t) => t.schedule)).size > 1;
   const agents = [...new Set(trials.map((t) => t.agent))];
   const cases = new Map<string, Map<string, Map<string, Cell>>>();
@@ -65,7 +69,7 @@ export function cellText(cell: Cell): string {
 }
 
 /** What became of a trial, in one word. */
-export function trialState(trial: TrialSummary): CellState {
+export function trialState(trial: Pick<CountedTrial, 'ending' | 'pass'>): CellState {
   if (trial.ending === 'infra_error') return 'infra';
   if (trial.ending === 'user_error') return 'user';
   if (trial.ending === 'cassette_miss') return 'miss';
@@ -81,7 +85,7 @@ function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
   return value;
 }
 
-function add(cell: Cell, trial: TrialSummary): Cell {
+function add(cell: Cell, trial: CountedTrial): Cell {
   const state = trialState(trial);
   return {
     trials: cell.trials + 1,

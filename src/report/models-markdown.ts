@@ -7,8 +7,8 @@ import { costText, latencyText, tokensText } from './model-text.ts';
 const LISTED = 100;
 
 /** Tokens and cost by agent, all attempts included. */
-export function modelsText({ summary, trials }: Pick<ReportData, 'summary' | 'trials'>): string {
-  const agents = [...new Set(trials.map(({ row }) => row.agentName))];
+export function modelsText({ summary, facts }: Pick<ReportData, 'summary' | 'facts'>): string {
+  const agents = [...new Set(facts.map(({ agent }) => agent))];
   if (agents.length === 0) return '';
   const use: readonly AgentModelUse[] = summary.models ?? agents.map((agent) => ({ agent, who: 'agent', totals: null }));
   const rows = use

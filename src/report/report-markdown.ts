@@ -7,43 +7,107 @@ import { schedulesText } from './schedules-markdown.ts';
 import { teamsMarkdown } from './teams-markdown.ts';
 import { cassettesMarkdown } from './cassettes-markdown.ts';
 import { approvalsMarkdown } from './approvals-markdown.ts';
+import { checkedMarkdown } from './checked-markdown.ts';
+import {
+  conditionalMarkdown,
+  coverageMarkdown,
+  diagnosticsMarkdown,
+  failuresMarkdown,
+  mixedMarkdown,
+  proofsMarkdown,
+  ratesMarkdown,
+  spendingMarkdown,
+} from './figures-markdown.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
-import { evidenceText } from './plain-text.ts';
+import { evidenceText, shorten } from './plain-text.ts';
 import { type Cell, cellState, cellText, matrix, trialState } from './matrix.ts';
 
 /**
- * A batch as Markdown: summary, matrix of cases and agents, fault schedules, failures with their evidence, what could not be decided, infrastructure errors and faults of simulated users apart, and what
- * was checked. At most about 60,000 characters, the size of a comment on a pull request: beyond it failures are listed without evidence, then counted.
+ * A batch as Markdown: what it shows in a few sentences, then rates, matrix of cases and agents, results by fault schedule, failures with their evidence, what could not be decided, what was spent, what was
+ * checked, and what the fixture does not prove. At most {@link MOST_CHARACTERS}, below the size of a comment on a pull request: what does not fit is named, and is in the other files.
  */
 export function reportMarkdown(data: ReportData): string {
   const budget = { left: EVIDENCE_CHARACTERS };
-  const of = (state: ReturnType<typeof trialState>): ReportTrial[] => data.trials.filter((t) => trialState(t.summary) === state);
-  return [
-    heading(data),
-    counts(data),
-    section('Cases and agents', matrixTable(data)),
-    section('Fault schedules', schedulesText(data)),
-    section('Models', modelsText(data)),
-    section('Teams', teamsMarkdown(data.summary)),
-    section('Cassettes', cassettesMarkdown(data)),
-    section('Approvals', approvalsMarkdown(data.trials)),
-    section('Failures', trialList(of('fail'), budget)),
-    section('Undetermined', trialList(of('undetermined'), budget, 'Code could not decide these; they count as scored and not as passed.')),
-    section('Infrastructure errors', trialList(of('infra'), budget, 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')),
-    section('Faults of the simulated user', trialList(of('user'), budget, 'No doing of the agent. Not scored: neither passed nor failed.')),
-    section('Without a recorded answer', trialList(of('miss'), budget, 'A recording holds no such call. Not scored: neither passed nor failed.')),
-    section('Cancelled', trialList(of('cancelled'), budget)),
-    section('What was checked', checked(data)),
-  ]
-    .filter((part) => part !== '')
-    .join('\n\n')
-    .concat('\n');
+  const of = (state: ReturnType<typeof trialState>, note = ''): string => trialList(data, state, budget, note);
+  const sections: readonly (readonly [string, string])[] = [
+    ['Rates', ratesMarkdown(data)],
+    ['Cases and agents', matrixTable(data)],
+    ['Results by fault schedule', conditionalMarkdown(data)],
+    ['Fault schedules', schedulesText(data)],
+    ['What went wrong', failuresMarkdown(data)],
+    ['Failures', of('fail')],
+    ['Undetermined', of('undetermined', 'Code could not decide these; they count as scored and not as passed.')],
+    ['Infrastructure errors', of('infra', 'Trouble of the test bed, not of the agent. Not scored: neither passed nor failed.')],
+    ['Faults of the simulated user', of('user', 'No doing of the agent. Not scored: neither passed nor failed.')],
+    ['Without a recorded answer', of('miss', 'A recording holds no such call. Not scored: neither passed nor failed.')],
+    ['Cancelled', of('cancelled')],
+    ['Mixed results and quarantine', mixedMarkdown(data)],
+    ['Models', modelsText(data)],
+    ['Cost and time', spendingMarkdown(data)],
+    ['Teams', teamsMarkdown(data.summary)],
+    ['Cassettes', cassettesMarkdown(data)],
+    ['Approvals', approvalsMarkdown(data)],
+    ['Diagnostics', diagnosticsMarkdown(data)],
+    ['What each case checks', coverageMarkdown(data)],
+    ['What was checked', checkedMarkdown(data)],
+    ['What this fixture proves, and what it does not', proofsMarkdown(data)],
+  ];
+  return fitted([heading(data), counts(data), opening(data)], sections);
+}
+
+/** The size of a comment on a pull request is 65,536. */
+const MOST_CHARACTERS = 60_000;
+/** Sections that go first where all of them are too long, the least needed first. What the fixture does not prove never goes. */
+const DISPENSABLE = [
+  'Diagnostics',
+  'Teams',
+  'Approvals',
+  'Cancelled',
+  'Cassettes',
+  'Without a recorded answer',
+  'What each case checks',
+  'Cost and time',
+  'Models',
+  'Fault schedules',
+  'Mixed results and quarantine',
+  'Cases and agents',
+  'Undetermined',
+  'Infrastructure errors',
+  'Failures',
+  'Results by fault schedule',
+];
+
+function fitted(head: readonly string[], sections: readonly (readonly [string, string])[]): string {
+  const text = (without: ReadonlySet<string>): string => {
+    const left = sections.filter(([title, body]) => body !== '' && without.has(title)).map(([title]) => title);
+    return [
+      ...head,
+      ...sections.flatMap(([title, body]) => (without.has(title) ? [] : [section(title, body)])),
+      `${left.length > 0 ? `Left out for length: ${left.join(', ')}. ` : ''}The whole report: \`report.json\`, and a line for each trial in \`trials.csv\`, beside this file.`,
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n')
+      .concat('\n');
+  };
+  const without = new Set<string>();
+  for (const title of DISPENSABLE) {
+    if (text(without).length <= MOST_CHARACTERS) break;
+    without.add(title);
+  }
+  return text(without);
+}
+
+function opening({ opening: sentences }: ReportData): string {
+  return sentences.map((sentence) => mdText(shorten(sentence, 600))).join('\n');
 }
 
 /** Characters of evidence in one report; headings, matrix and one line per trial come on top. */
 const EVIDENCE_CHARACTERS = 40_000;
-/** Trials and rows of the matrix that are listed at all. */
-const LISTED = 200;
+/** Trials of one state, and rows of the matrix, that are listed at all. */
+const LISTED = 100;
+const NAME = 80;
+const SHORT_CHARACTERS = 240;
 const VALUE_CHARACTERS = 1_500;
 const INLINE_CHARACTERS = 100;
 const DETAIL_CHARACTERS = 600;
@@ -80,7 +144,7 @@ function section(title: string, body: string): string {
 }
 
 function matrixTable(data: ReportData): string {
-  const { head, rows } = matrix(data.trials.map((t) => t.summary));
+  const { head, rows } = matrix(data.facts);
   if (rows.length === 0) return '';
   const mark = (cell: Cell | null): string => (cell === null ? '' : cellState(cell) === 'pass' ? cellText(cell) : `**${cellText(cell)}**`);
   const table = mdTable(
@@ -90,34 +154,37 @@ function matrixTable(data: ReportData): string {
   return rows.length > LISTED ? `${table}\n\nand ${rows.length - LISTED} more lines, in \`report.json\`` : table;
 }
 
-function trialList(trials: readonly ReportTrial[], budget: { left: number }, note: string = ''): string {
-  if (trials.length === 0) return '';
+function trialList({ facts, trials }: ReportData, state: ReturnType<typeof trialState>, budget: { left: number }, note: string): string {
+  const of = facts.filter((one) => one.ending !== null && trialState(one) === state);
+  if (of.length === 0) return '';
+  const detailed = new Map(trials.map((trial) => [trial.summary.trial, trial]));
   const parts: string[] = note === '' ? [] : [note];
   const short: string[] = [];
-  for (const trial of trials) {
-    const detail = trialDetail(trial);
-    if (detail.length <= budget.left) {
+  for (const one of of) {
+    const trial = detailed.get(one.trial);
+    const detail = trial === undefined ? null : trialDetail(trial);
+    if (detail !== null && detail.length <= budget.left) {
       budget.left -= detail.length;
       parts.push(detail);
-    } else {
-      short.push(`- ${trialName(trial)}: ${mdText(trial.summary.why ?? trial.summary.ending)}`);
+    } else if (short.length < LISTED) {
+      short.push(`- ${trialName(one)}: ${mdText(shorten(one.why ?? one.ending ?? '', SHORT_CHARACTERS))}`);
     }
   }
-  const listed = short.slice(0, LISTED);
-  if (listed.length > 0) parts.push(`Without evidence, for length (\`report.json\` has it):\n\n${listed.join('\n')}`);
-  if (short.length > LISTED) parts.push(`and ${short.length - LISTED} more, in \`report.json\``);
+  const told = parts.length - (note === '' ? 0 : 1) + short.length;
+  if (short.length > 0) parts.push(`Without evidence, for length (\`trialbed show\` has it):\n\n${short.join('\n')}`);
+  if (of.length > told) parts.push(`and ${of.length - told} more, in \`report.json\``);
   return parts.join('\n\n');
 }
 
-function trialName({ summary }: ReportTrial): string {
-  const schedule = summary.schedule === 'none' ? '' : ` with ${mdCode(summary.schedule)}`;
-  const repetition = summary.repetition > 1 ? `, repetition ${summary.repetition}` : '';
-  return `${mdCode(summary.case)} by ${mdCode(summary.agent)}${schedule}${repetition}`;
+function trialName(one: Pick<TrialFacts, 'case' | 'agent' | 'schedule' | 'repetition'>): string {
+  const schedule = one.schedule === 'none' ? '' : ` with ${mdCode(shorten(one.schedule, NAME))}`;
+  const repetition = one.repetition > 1 ? `, repetition ${one.repetition}` : '';
+  return `${mdCode(shorten(one.case, NAME))} by ${mdCode(shorten(one.agent, NAME))}${schedule}${repetition}`;
 }
 
 function trialDetail(trial: ReportTrial): string {
   const { summary, verdict, problem } = trial;
-  const lines = [`### ${trialName(trial)}`, '', mdText(trial.title), ''];
+  const lines = [`### ${trialName(summary)}`, '', mdText(trial.title), ''];
   if (summary.ending !== 'completed') lines.push(`- ending: ${mdCode(summary.ending)}${problem ? `: ${mdText(problem.message)}` : ''}`);
   if (verdict) {
     for (const name of ['outcome', 'constraints', 'effects'] as const) lines.push(...viewLines(name, verdict[name]));
@@ -159,44 +226,4 @@ function valueLines(label: string, value: Json | undefined): string[] {
   const pretty = JSON.stringify(value, null, 2);
   const cut = pretty.length > VALUE_CHARACTERS ? `${pretty.slice(0, VALUE_CHARACTERS)}\n... (${pretty.length} characters in all, in report.json)` : pretty;
   return [`    - ${label}:`, '', mdBlock(cut, 6), ''];
-}
-
-function checked({ batch, summary, trials }: ReportData): string {
-  const distinct = (values: readonly string[]): string[] => [...new Set(values)];
-  const agents = distinct(trials.map((t) => `${t.row.agentName} ${t.row.agentHash.slice(0, 12)}`));
-  const schedules = distinct(trials.map(({ row }) => (row.scheduleHash === null ? row.schedule : `${row.schedule} ${row.scheduleHash.slice(0, 12)}`)));
-  const graders = distinct(trials.flatMap((t) => (t.verdict ? [t.verdict.graderVersion] : [])));
-  const repetitions = new Set(trials.map((t) => t.row.repetition)).size;
-  const { environment } = batch;
-  const regraded = trials.filter((t) => t.verdict !== null && t.verdict.caseHash !== t.row.caseHash).length;
-  return [
-    'Every trial ran in a world of its own. Its outcome and effects were read from the systems of record (rows and mail), not from what the agent said;',
-    'an effect that the case neither expects nor allows fails it.',
-    '',
-    `- cases: ${distinct(trials.map((t) => t.row.caseId)).length}, repetitions: ${repetitions}, seed ${mdCode(batch.seed)}`,
-    `- environment: ${mdCode(`${environment.name} ${environment.version}`)}, generation ${mdCode(environment.generation.slice(0, 12))}, isolation ${mdCode(batch.options.isolation)}`,
-    `- agents: ${agents.map(mdCode).join(', ')}`,
-    schedules.every((s) => s === 'none')
-      ? '- faults: none were injected; the results say nothing about behaviour under faults'
-      : `- fault schedules: ${schedules.map(mdCode).join(', ')}`,
-    ...ownAccessLines(trials),
-    `- grader: ${graders.length === 0 ? 'nothing was graded' : graders.map(mdCode).join(', ')}${regraded > 0 ? `; ${regraded} trials were graded again by an edited case` : ''}`,
-    ...Object.entries(batch.sources).map(([what, source]) => `- source of ${mdText(what)}: ${sourceText(source)}`),
-    `- worlds: ${summary.worlds.made} made, ${summary.worlds.released} released, ${summary.worlds.swept} swept, ${summary.worlds.leaked} leaked`,
-  ].join('\n');
-}
-
-/** What no ledger says. */
-function ownAccessLines(trials: readonly ReportTrial[]): string[] {
-  const direct = trials.filter(({ ownAccess }) => ownAccess.length > 0);
-  if (direct.length === 0) return [];
-  const services = [...new Set(direct.flatMap(({ ownAccess }) => ownAccess))].sort();
-  return [
-    `- direct access: in ${direct.length} of ${trials.length} trials the agent had clients of its own (${services.join(', ')}). The ledger of what it did by them is missing: its effects were seen as of no operation and graded the same; calls, their order and their number were not`,
-  ];
-}
-
-function sourceText(source: { readonly commit: string | null; readonly dirty: boolean | null }): string {
-  if (source.commit === null) return 'not in a git work tree';
-  return `${mdCode(source.commit.slice(0, 12))}${source.dirty ? ', with uncommitted changes' : ''}`;
 }

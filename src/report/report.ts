@@ -1,26 +1,52 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reportCsv } from './csv.ts';
 import type { ReportData } from './data.ts';
+import { reportJson } from './json.ts';
+import { reportJunit } from './junit.ts';
 import { reportMarkdown } from './report-markdown.ts';
 
-/** Files of a written report, by absolute or given path. */
+/** Formats of a report, by the name with which `--format` asks for them. */
+export const REPORT_FORMATS = ['md', 'json', 'junit', 'csv'] as const;
+
+export type ReportFormat = (typeof REPORT_FORMATS)[number];
+
+/** Files of a written report, by absolute or given path: those that were asked for. */
 export interface WrittenReport {
-  readonly markdown: string;
-  readonly json: string;
+  readonly markdown?: string;
+  readonly json?: string;
+  readonly junit?: string;
+  readonly csv?: string;
 }
 
 /**
- * Writes `report.md` (for people, short enough for a comment on a pull request) and `report.json` (everything, for programs) into a folder,
- * which is made where missing. A reader never sees half a file: each is written beside its place and renamed.
+ * Writes `report.md` (for people, short enough for a comment on a pull request), `report.json` (everything, for programs), `junit.xml` (for a build server) and `trials.csv` (a row for each trial) into a folder, which is
+ * made where missing. A reader never sees half a file: each is written beside its place and renamed.
  */
-export async function writeReport(dir: string, data: ReportData): Promise<WrittenReport> {
+export async function writeReport(dir: string, data: ReportData, formats: readonly ReportFormat[] = REPORT_FORMATS): Promise<WrittenReport> {
   await mkdir(dir, { recursive: true });
-  const markdown = join(dir, 'report.md');
-  const json = join(dir, 'report.json');
-  await replaceFile(markdown, reportMarkdown(data));
-  await replaceFile(json, `${JSON.stringify({ type: 'report', version: 1, ...data }, null, 2)}\n`);
-  return { markdown, json };
+  const written = new Map<keyof WrittenReport, string>();
+  for (const format of new Set(formats)) {
+    const { name, file, text } = WRITERS[format];
+    const path = join(dir, file);
+    await replaceFile(path, text(data));
+    written.set(name, path);
+  }
+  return Object.fromEntries(written);
 }
+
+interface Writer {
+  readonly name: keyof WrittenReport;
+  readonly file: string;
+  readonly text: (data: ReportData) => string;
+}
+
+const WRITERS: { readonly [format in ReportFormat]: Writer } = {
+  md: { name: 'markdown', file: 'report.md', text: reportMarkdown },
+  json: { name: 'json', file: 'report.json', text: reportJson },
+  junit: { name: 'junit', file: 'junit.xml', text: (data) => reportJunit(data) },
+  csv: { name: 'csv', file: 'trials.csv', text: reportCsv },
+};
 
 async function replaceFile(path: string, text: string): Promise<void> {
   const draft = `${path}.${process.pid}.tmp`;

@@ -26,8 +26,8 @@ function scheduleText({ schedule, title, trials, rules }: ScheduleReport): strin
   return [`### ${name}`, '', ...rules.map((rule) => `- ${mdText(rule.rule)} (${firedText(rule, trials)})`)].join('\n');
 }
 
-function firedText({ fired, inTrials }: RuleReport, trials: number): string {
+function firedText({ fired, inTrials, atLeast }: RuleReport, trials: number): string {
   if (trials === 0) return 'not recorded';
   if (fired === 0) return '**never fired: tested nothing**';
-  return `fired ${fired === 1 ? 'once' : `${fired} times`}, in ${inTrials} of ${trials} ${trials === 1 ? 'trial' : 'trials'}`;
+  return `fired ${atLeast ? 'at least ' : ''}${fired === 1 ? 'once' : `${fired} times`}, in ${inTrials} of ${trials} ${trials === 1 ? 'trial' : 'trials'}`;
 }

@@ -57,6 +57,12 @@ export async function waitingApprovals(sql: Sql, filter: { readonly batch?: stri
   return rows.map((row) => askedOf(sql, row));
 }
 
+/** Of a batch, in the attempts that count, in the manifest's order. */
+export async function approvalsOf(sql: Sql, batch: string): Promise<readonly AskedApproval[]> {
+  const rows = await sql.query<Row>(`${SELECT} where t.batch = $1 order by t.ordinal, a.asked_at, a.operation limit 10000`, [batch]);
+  return rows.map((row) => askedOf(sql, row));
+}
+
 /**
  * By id, or by a prefix that only one request has, among those that have ended as well.
  *

@@ -3,7 +3,7 @@ import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { Sql } from './database.ts';
-import type { AgentDocument, CaseDocument, ScheduleDocument } from './store.ts';
+import type { AgentDocument, BatchDocuments, CaseDocument, ScheduleDocument } from './store.ts';
 
 /** Whoever plans a batch names its documents before the batch is there: until then they must not go. */
 const NAMED_ANEW = 'on conflict (hash) do update set named_at = excluded.named_at';
@@ -49,6 +49,19 @@ export async function agentDocument(sql: Sql, hash: string): Promise<AgentDocume
 export async function scheduleDocument(sql: Sql, hash: string): Promise<ScheduleDocument | null> {
   const [row] = await sql.query<{ hash: string; body: FaultSchedule }>('select hash, body from trialbed.schedules where hash = $1', [hash]);
   return row === undefined ? null : { hash: row.hash, schedule: row.body };
+}
+
+/** What the trials of a batch are made of, each document once. */
+export async function documentsOf(sql: Sql, batch: string): Promise<BatchDocuments> {
+  const [cases, agents, schedules] = await Promise.all([
+    sql.query<CaseDocument>('select hash, body as kase from trialbed.cases where hash in (select case_hash from trialbed.trials where batch = $1)', [batch]),
+    sql.query<AgentDocument>('select hash, spec from trialbed.agents where hash in (select agent_hash from trialbed.trials where batch = $1)', [batch]),
+    sql.query<ScheduleDocument>(
+      'select hash, body as schedule from trialbed.schedules where hash in (select schedule_hash from trialbed.trials where batch = $1)',
+      [batch],
+    ),
+  ]);
+  return { cases, agents, schedules };
 }
 
 export async function referenceEffects(sql: Sql, generation: string, caseHash: string): Promise<readonly Effect[] | null> {

@@ -1,5 +1,5 @@
 import { lockWaits } from '../postgres/lock-waits.ts';
-import { askedApproval, copyApprovals, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
+import { approvalsOf, askedApproval, copyApprovals, endApproval, findApproval, listApprovals, requestApproval, waitingApprovals } from './approvals.ts';
 import { addAudited, endAudited, listAudited } from './audit.ts';
 import { addMessage, beginAttempt, findRecord, finishAttempt, listAttempts, listMessages, putRecord, setAttemptWorld } from './attempts.ts';
 import { createBatch, findBatch, listBatches, setBatchState, unfinishedBatch } from './batches.ts';
@@ -9,7 +9,7 @@ import { KeyRing, type SealKey } from '../keys/key-ring.ts';
 import { Sealing } from '../keys/sealing.ts';
 import { endConsoleKey, findConsoleKey, listConsoleTokens, putConsoleKey } from './console-keys.ts';
 import { openDatabase } from './database.ts';
-import { agentDocument, caseDocument, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
+import { agentDocument, caseDocument, documentsOf, putDocuments, putReferenceEffects, referenceEffects, scheduleDocument } from './documents.ts';
 import { drivenBatches, markDriven } from './driving.ts';
 import { forgetLive, liveConversations } from './forget-live.ts';
 import {
@@ -51,6 +51,7 @@ import { listSamples } from './samples.ts';
 import { deleteSnapshot, findSnapshot, listSnapshots, putSnapshot } from './snapshots.ts';
 import { launchedTrials, trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
+import { listFacts } from './facts.ts';
 import { countCensus, pageTrials } from './trial-pages.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -122,6 +123,9 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
     trials: (batch, filter = {}) => listTrials(database, batch, filter),
     trialPage: (batch, filter, page) => pageTrials(database, batch, filter, page),
+    documentsOf: (batch) => documentsOf(database, batch),
+    facts: (batch) => listFacts(database, batch),
+    approvalsOf: (batch) => approvalsOf(database, batch),
     census: (batch) => countCensus(database, batch),
     newestTrials: (suite) => newestTrials(database, suite),
     samples: (suite, agents) => listSamples(database, suite, agents),

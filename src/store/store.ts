@@ -2,6 +2,7 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { ApprovalEnd, ApprovalSubject, OperationApproval } from '../domain/approval.ts';
 import type { Case } from '../domain/case.ts';
 import type { Effect } from '../domain/effect.ts';
+import type { EnvironmentFacts } from '../domain/environment-facts.ts';
 import type { Sample } from '../domain/estimate.ts';
 import type { FaultSchedule } from '../domain/fault.ts';
 import type { ChatMessage } from '../domain/chat.ts';
@@ -26,6 +27,7 @@ import type { SubjectPurge } from './purge-subject.ts';
 import type { Requeued } from './requeue.ts';
 import type { DeletedSnapshot, SnapshotRow } from './snapshots.ts';
 import type { TrialGroup } from '../domain/progress.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { TrialCensus, TrialFilter, TrialPage } from './trial-pages.ts';
 
 /** Content-addressed documents of a batch: what its trials are made of. */
@@ -45,6 +47,13 @@ export interface ScheduleDocument {
   /** sha256 of the canonical JSON of `schedule`. */
   readonly hash: string;
   readonly schedule: FaultSchedule;
+}
+
+/** What the trials of a batch are made of, each document once. */
+export interface BatchDocuments {
+  readonly cases: readonly CaseDocument[];
+  readonly agents: readonly AgentDocument[];
+  readonly schedules: readonly ScheduleDocument[];
 }
 
 /** One trial of a manifest. */
@@ -85,7 +94,14 @@ export interface BatchPlan {
   readonly suiteFile: string;
   /** Equal for equal content: what resuming compares. */
   readonly manifestHash: string;
-  readonly environment: { readonly name: string; readonly version: string; readonly file: string; readonly options: JsonObject; readonly generation: string };
+  readonly environment: {
+    readonly name: string;
+    readonly version: string;
+    readonly file: string;
+    readonly options: JsonObject;
+    readonly generation: string /** Absent in batches of before reports spoke of it. */;
+    readonly facts?: EnvironmentFacts;
+  };
   readonly seed: string;
   readonly options: BatchOptions;
   /** Commit and dirty state of suite and agents, where they lie in a git work tree. */
@@ -253,6 +269,8 @@ export interface Store extends AsyncDisposable {
   agentDocument(hash: string): Promise<AgentDocument | null>;
   scheduleDocument(hash: string): Promise<ScheduleDocument | null>;
 
+  documentsOf(batch: string): Promise<BatchDocuments>;
+
   /** One transaction; an existing id with an equal manifest is left as it is. @throws {StoreConflictError} when the id exists with another manifest. */
   createBatch(plan: BatchPlan): Promise<void>;
   batch(id: string): Promise<BatchRow | null>;
@@ -293,6 +311,10 @@ export interface Store extends AsyncDisposable {
   trials(batch: string, filter?: { readonly underWay?: boolean }): Promise<readonly TrialRow[]>;
   /** Some trials of a batch in the manifest's order, and how many the filter fits. */
   trialPage(batch: string, filter: TrialFilter, page: { readonly offset: number; readonly limit: number }): Promise<TrialPage>;
+  /** What reports read of each trial of a batch, in the manifest's order, in pages. */
+  facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
+  /** What was asked of approvers in a batch, in the attempts that count, in order; at most 10,000. */
+  approvalsOf(batch: string): Promise<readonly AskedApproval[]>;
   /** How many trials of a batch stand how, ended how, and why. */
   census(batch: string): Promise<TrialCensus>;
   /** Of each case, schedule, agent and repetition of a suite the trial that ended last, in whatever batch; cancelled ones do not count. */

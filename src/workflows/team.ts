@@ -38,7 +38,7 @@ export async function playTeam(
   for (;;) {
     const { handOver, usedMs = 0, spent, ...end } = await run(part, team);
     if (spent) team.use.spent = spent;
-    if (!handOver || end.ending !== 'completed') return { ...end, handOvers };
+    if (!handOver || end.ending !== 'completed') return { ...end, usedMs: part.usedMs + usedMs, handOvers };
     const { heard, ...handed } = handOver;
     handOvers.push(handed);
     team.turn = handed.turn;

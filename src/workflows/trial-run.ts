@@ -252,6 +252,7 @@ export class TrialRun {
       problem,
       calls: door?.calls ?? 0,
       durationMs: Date.now() - startedAt,
+      ...this.agentMs(end?.usedMs),
       disturbed: door?.disturbed ?? false,
       snapshot,
       another: this.mayFollow(ref.attempt),
@@ -296,7 +297,7 @@ export class TrialRun {
   /** All that follows on `drive`, in one step. Null where it failed: what it did not come to is to be done step by step, with the patience that each has. */
   private async settle(
     door: Door,
-    { startedAt, ending, problem, handOvers, beyondBudget = 0, ...at }: WorldAttempt & ConversationEnd & Partial<TeamEnd> & SettleOptions,
+    { startedAt, ending, problem, handOvers, beyondBudget = 0, usedMs, ...at }: WorldAttempt & ConversationEnd & Partial<TeamEnd> & SettleOptions,
   ): Promise<TrialSummary | null> {
     this.phase = 'fence';
     this.show(null);
@@ -307,11 +308,17 @@ export class TrialRun {
     const { trial, attempt, world, keep } = at;
     const graded = { trial, attempt, world, ending, problem, operations, ...(beyond > 0 && { beyondBudget: beyond }), ...(handOvers && { handOvers }) };
     try {
-      return await once.settleAttempt({ ...graded, keep, calls, disturbed, durationMs: Date.now() - startedAt, ...this.reportTo });
+      return await once.settleAttempt({ ...graded, keep, calls, disturbed, durationMs: Date.now() - startedAt, ...this.agentMs(usedMs), ...this.reportTo });
     } catch (error) {
       log.warn('the attempt could not be settled in one step', { trial, attempt, error: String(error) });
       return null;
     }
+  }
+
+  /** A script is played by us and has no time of its own. */
+  private agentMs(usedMs: number | undefined): { readonly agentMs?: number } {
+    const agentMs = usedMs ?? (this.plan?.agent === 'script' ? 0 : undefined);
+    return agentMs === undefined ? {} : { agentMs };
   }
 
   private done(summary: TrialSummary): TrialSummary {

@@ -225,10 +225,15 @@ describe('secrets that tools told', () => {
       return { batch, trials, summary };
     };
     const { files } = await writeBatchReport(
-      { results, show: (id) => show(store, id) },
+      {
+        results,
+        facts: (id) => store.facts(id),
+        documents: async (id) => ({ ...(await store.documentsOf(id)), approvals: await store.approvalsOf(id) }),
+        show: (id) => show(store, id),
+      },
       { batch: summary.batch, folder: join(testbed.config.home, 'reports') },
     );
-    expect(await readFile(files.markdown, 'utf8')).toContain('Effects are replayed and were not observed.');
+    expect(await readFile(files.markdown ?? '', 'utf8')).toContain('Effects are replayed and were not observed.');
     expect(await plantedUnder(testbed.config.home, SECRETS)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type CommandPlace, commandPlace, type Ended, jsonLines } from './cli-process.ts';
@@ -42,6 +42,23 @@ describe('the command, over real services', { timeout: 180_000 }, () => {
     const json = JSON.parse(await readFile(join(dir, 'report.json'), 'utf8')) as { trials: unknown[]; summary: unknown };
     expect(json.trials).toHaveLength(4);
     expect(json.summary).toMatchObject({ passed: 2, failed: 2 });
+  });
+
+  test('report writes a batch again in the formats that are asked for, with the exit code of its gate', async () => {
+    const batch = String(jsonLines(first.stdout).at(-1)?.['batch']);
+    const written = await place.run('report', batch, '--format', 'junit,csv', '--out', 'again', '--min-pass', '0.5', '--json');
+    expect(written.code).toBe(0);
+    expect(jsonLines(written.stdout)).toMatchObject([{ type: 'report_files', batch, state: 'finished', gate: 'met' }]);
+    expect((await readdir(join(place.cwd, 'again'))).sort()).toEqual(['junit.xml', 'trials.csv']);
+    expect(await readFile(join(place.cwd, 'again', 'junit.xml'), 'utf8')).toContain(
+      '<testsuite name="do-nothing" tests="2" failures="2" errors="0" skipped="0"',
+    );
+    const told = await place.run('report', batch);
+    expect(told.code).toBe(1);
+    expect(told.stdout).toMatch(/^do-nothing passed 0 of 2 trials \(0.0%, 95% interval 0.0% to 65.8%\).$/m);
+    const wrong = await place.run('report', batch, '--format', 'jnit');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('did you mean junit?');
   });
 
   test('--no-gate and --min-pass decide the exit code, not the verdicts', async () => {

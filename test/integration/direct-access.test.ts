@@ -9,7 +9,7 @@ import { trialbedOver } from '../../src/client/index.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { AgentServices } from '../../src/environments/agent.ts';
-import { collectReport } from '../../src/report/data.ts';
+import { collectReport } from '../../src/report/collect.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
 import { type AgentServer, type Asked, callTool, startAgentServer } from '../harness/agent-server.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { trialbedOver } from '../../src/client/index.ts';
 import { prepareBatch } from '../../src/client/run.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
-import { collectReport } from '../../src/report/data.ts';
+import { collectReport } from '../../src/report/collect.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 

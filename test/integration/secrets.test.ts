@@ -10,7 +10,7 @@ import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import { run } from '../../src/client/run.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { WORLDS_DATABASE } from '../../src/environments/hosts/migrations.ts';
-import { collectReport } from '../../src/report/data.ts';
+import { collectReport } from '../../src/report/collect.ts';
 import { writeReport } from '../../src/report/report.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { blobs, moduleAgent } from './core-trials.ts';

@@ -6,7 +6,6 @@ import type { ApprovalEnd, OperationApproval } from '../../src/domain/approval.t
 import { approvalsMarkdown } from '../../src/report/approvals-markdown.ts';
 import type { AskedApproval } from '../../src/store/store.ts';
 import { TestHost } from './cli-support.ts';
-import { reportTrial, trial } from './report-support.ts';
 import { operation, trialView } from './trial-view-support.ts';
 
 const ESCAPE = '\u001b[31m';
@@ -99,11 +98,20 @@ test('the timeline and the report tell who decided, and when', () => {
   expect(text).toContain('after it was told to wait: committed');
   expect(text).toContain('bound to digest dddddddddddd, with rows shown: 1 of orders');
   const approvals = [
-    { operation: 'op-3', seq: 3, tool: 'issue_refund', rule: 'r', end: END },
-    { operation: 'op-4', seq: 4, tool: 'issue_refund', rule: 'r', end: { ...END, outcome: 'expired' as const, by: null, via: null } },
+    { trial: 'b1-1', case: 'refund', agent: 'clerk', operation: 'op-3', seq: 3, tool: 'issue_refund', rule: 'r', end: END },
+    {
+      trial: 'b1-1',
+      case: 'refund',
+      agent: 'clerk',
+      operation: 'op-4',
+      seq: 4,
+      tool: 'issue_refund',
+      rule: 'r',
+      end: { ...END, outcome: 'expired' as const, by: null, via: null },
+    },
   ];
-  const report = approvalsMarkdown([reportTrial(trial(), { approvals })]);
+  const report = approvalsMarkdown({ approvals });
   expect(report).toContain('| `issue_refund` | 2 | 1 | 0 | 1 | 0 | 0 |');
   expect(report).toMatch(/- `refund` by `\w+`, call 3 `issue_refund`: approved by petra at/);
-  expect(approvalsMarkdown([reportTrial(trial())])).toBe('');
+  expect(approvalsMarkdown({ approvals: [] })).toBe('');
 });

@@ -74,6 +74,8 @@ export class TestHost implements Host {
       batches: missing,
       trials: missing,
       show: missing,
+      facts: missing,
+      documents: missing,
       trace: missing,
       why: missing,
       replay: missing,

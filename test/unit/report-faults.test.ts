@@ -5,11 +5,11 @@ import { trialLine } from '../../src/cli/trial-line.ts';
 import type { Fault, FaultSchedule, InjectedFault } from '../../src/domain/fault.ts';
 import type { RecordedFaults } from '../../src/domain/record.ts';
 import { DEFAULT_RUNTIME, type ProductionRuntime } from '../../src/domain/runtime.ts';
-import { collectReport } from '../../src/report/data.ts';
+import { collectReport } from '../../src/report/collect.ts';
 import { scheduleReports } from '../../src/report/fault-counts.ts';
 import { ruleText, runtimeTexts } from '../../src/report/fault-words.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
-import { reportData, reportTrial, trial } from './report-support.ts';
+import { facts, pages, reportData, reportTrial, trial } from './report-support.ts';
 import { operation, trialView } from './trial-view-support.ts';
 
 const RUNTIME: ProductionRuntime = {
@@ -35,6 +35,8 @@ const LOST: FaultSchedule = {
     },
   ],
 };
+
+const LOST_DOCUMENT = { hash: 'f'.repeat(64), schedule: LOST };
 
 function injected(over: Partial<InjectedFault> = {}): InjectedFault {
   return {
@@ -102,17 +104,22 @@ test('production is told in words', () => {
 describe('a report', () => {
   const trials = [
     trial({ case: 'a' }),
-    trial({ trial: 'b1-2', case: 'a', schedule: 'lost-reply', pass: 'fail', faults: { injected: 2, unfired: 1 } }),
-    trial({ trial: 'b1-3', case: 'b', schedule: 'lost-reply', faults: { injected: 0, unfired: 2 } }),
+    trial({ trial: 'b1-2', case: 'a', schedule: 'lost-reply', pass: 'fail', faults: { injected: 2, unfired: 1, fired: [2, 0] } }),
+    trial({ trial: 'b1-3', case: 'b', schedule: 'lost-reply', faults: { injected: 0, unfired: 2, fired: [0, 0] } }),
   ];
 
   test('counts how often each rule fired, and says which never did', () => {
-    const [report] = scheduleReports([
-      { schedule: null, faults: null },
-      { schedule: LOST, faults: recorded(injected(), injected({ operation: 'op-2' })) },
-      { schedule: LOST, faults: recorded() },
-      { schedule: LOST, faults: null },
-    ]);
+    const lost = { schedule: 'lost-reply' } as const;
+    const of = [
+      trial(),
+      trial({ ...lost, faults: { injected: 2, unfired: 1, fired: [2, 0] } }),
+      trial({ ...lost, faults: { injected: 0, unfired: 2, fired: [] } }),
+      trial(lost),
+    ];
+    const [report] = scheduleReports(
+      of.map((one) => facts(reportTrial(one))),
+      [LOST_DOCUMENT],
+    );
     expect(report).toMatchObject({
       schedule: 'lost-reply',
       trials: 2,
@@ -126,7 +133,13 @@ describe('a report', () => {
   test('has a section for fault schedules, in which nothing of a suite is markup', () => {
     const data = reportData(
       trials.map((t) => reportTrial(t)),
-      { schedules: scheduleReports([{ schedule: LOST, faults: recorded(injected()) }]), runtime: RUNTIME },
+      {
+        schedules: scheduleReports(
+          [facts(reportTrial(trial({ schedule: 'lost-reply', faults: { injected: 1, unfired: 1, fired: [1, 0] } })))],
+          [LOST_DOCUMENT],
+        ),
+        runtime: RUNTIME,
+      },
     );
     const schedules = [
       { schedule: 'none', trials: 1, passed: 1, failed: 0, injected: 0, neverFired: false },
@@ -150,13 +163,15 @@ describe('a report', () => {
     const data = reportData(trials.map((t) => reportTrial(t)));
     const collected = await collectReport(
       {
-        results: async () => ({ batch: data.batch, summary: data.summary, trials }),
+        results: async () => data,
+        facts: () => pages(data.facts),
+        documents: async () => ({ cases: [], agents: [], schedules: [LOST_DOCUMENT], approvals: [] }),
         show: async (id) => {
           const found = data.trials.find((t) => t.summary.trial === id);
           if (!found) throw new Error(id);
           const none = found.summary.schedule === 'none';
-          const record = { problem: null, operations: [], ...(none ? {} : { faults: recorded(injected()) }) };
-          return { trial: found.row, kase: { title: id }, schedule: none ? null : LOST, attempts: [], record, verdicts: [] };
+          const record = { problem: null, operations: [], tables: {}, ...(none ? {} : { faults: recorded(injected()) }) };
+          return { trial: found.row, kase: { title: id }, attempts: [], record, verdicts: [] };
         },
       },
       'b1',

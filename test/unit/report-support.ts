@@ -1,6 +1,10 @@
+import { factsOf } from '../../src/domain/trial-facts-of.ts';
+import type { TrialFacts } from '../../src/domain/trial-facts.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { Judgement } from '../../src/domain/verdict.ts';
+import { composeReport } from '../../src/report/compose.ts';
 import type { ReportData, ReportTrial } from '../../src/report/data.ts';
+import type { BatchDocuments } from '../../src/store/store.ts';
 
 /** A trial's line as a finished batch has it. */
 export function trial(over: Partial<TrialSummary> = {}): TrialSummary {
@@ -56,11 +60,39 @@ export function reportTrial(summary: TrialSummary, over: Partial<ReportTrial> = 
   };
 }
 
+/** What a report reads of a trial, around its summary. */
+export function facts({ summary, row, title, verdict }: ReportTrial, over: Partial<TrialFacts> = {}): TrialFacts {
+  return {
+    ...factsOf({
+      id: summary.trial,
+      batch: summary.batch,
+      ordinal: 1,
+      case_id: summary.case,
+      case_hash: row.caseHash,
+      agent_name: summary.agent,
+      agent_hash: row.agentHash,
+      schedule: summary.schedule,
+      schedule_hash: row.scheduleHash,
+      repetition: summary.repetition,
+      attempt: summary.attempt,
+      generation: 'g'.repeat(64),
+      kase: null,
+      summary,
+      verdict,
+      tokens: null,
+      money: null,
+    }),
+    title,
+    ...over,
+  };
+}
+
 /** A report's data around its trials, with the counts that belong to them. */
-export function reportData(trials: readonly ReportTrial[], over: Partial<ReportData> = {}): ReportData {
+export function reportData(trials: readonly ReportTrial[], over: Partial<ReportData> & { readonly documents?: Partial<BatchDocuments> } = {}): ReportData {
   const count = (state: (t: TrialSummary) => boolean): number => trials.filter((t) => state(t.summary)).length;
   const scored = (t: TrialSummary): boolean => t.ending !== 'infra_error' && t.ending !== 'cancelled';
-  return {
+  const { documents, ...rest } = over;
+  const composed = composeReport({
     batch: {
       id: 'b1',
       suite: 'support-desk',
@@ -77,6 +109,7 @@ export function reportData(trials: readonly ReportTrial[], over: Partial<ReportD
       done: trials.length,
       createdAt: '2026-03-02T09:30:00.000Z',
       finishedAt: '2026-03-02T09:31:00.000Z',
+      ...rest.batch,
     },
     summary: {
       type: 'summary',
@@ -92,9 +125,19 @@ export function reportData(trials: readonly ReportTrial[], over: Partial<ReportD
       seconds: 60,
       worlds: { made: 4, released: 4, swept: 0, leaked: 0 },
     },
+    facts: rest.facts ?? trials.map((one) => facts(one)),
+    documents: { cases: [], agents: [], schedules: [], ...documents },
     trials,
-    schedules: [],
+    approvals: [],
+    calls: new Map(),
+    tables: null,
     runtime: null,
-    ...over,
-  };
+    today: '2026-03-02T10:00:00.000Z',
+  });
+  return { ...composed, ...rest };
+}
+
+/** As the client gives them. */
+export async function* pages(all: readonly TrialFacts[]): AsyncGenerator<readonly TrialFacts[]> {
+  for (let at = 0; at < all.length; at += 7) yield all.slice(at, at + 7);
 }

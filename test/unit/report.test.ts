@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Json } from '../../src/domain/json.ts';
 import type { StoredVerdict } from '../../src/store/store.ts';
-import { collectReport } from '../../src/report/data.ts';
+import { collectReport } from '../../src/report/collect.ts';
 import { judgeGate } from '../../src/report/gate.ts';
 import { cellText, matrix } from '../../src/report/matrix.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
 import { writeReport } from '../../src/report/report.ts';
-import { reportData, reportTrial, trial } from './report-support.ts';
+import { pages, reportData, reportTrial, trial } from './report-support.ts';
 import { operation } from './trial-view-support.ts';
 
 const PASS = { judgement: 'pass', findings: [] } as const;
@@ -116,9 +116,9 @@ describe('report.md', () => {
 
   test('text of agents and worlds cannot break out of its place', () => {
     const nasty = 'x | y\n\n## Passed <script>alert(1)</script> ``` @team';
-    const nastyTrial = (found: Json) =>
-      reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty }), { title: nasty, verdict: failed(nasty, found) });
-    const text = reportMarkdown(reportData([nastyTrial({ body: nasty.repeat(20) }), nastyTrial(nasty)]));
+    const nastyTrial = (found: Json, repetition: number) =>
+      reportTrial(trial({ case: 'pipe|case', agent: 'a|b', pass: 'fail', why: nasty, repetition }), { title: nasty, verdict: failed(nasty, found) });
+    const text = reportMarkdown(reportData([nastyTrial({ body: nasty.repeat(20) }, 1), nastyTrial(nasty, 2)]));
     expect(text).not.toMatch(/^## Passed/m);
     const outsideBlocks = text.replace(/^( *)(`{3,})\n[\s\S]*?\n\1\2$/gm, '');
     expect(outsideBlocks).not.toBe(text);
@@ -152,15 +152,18 @@ describe('report.md', () => {
   });
 });
 
-test('both files are written, whole, and nothing else', async () => {
+test('the files that are asked for are written, whole, and nothing else', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'report-'));
   onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const data = reportData([reportTrial(trial())]);
-  const files = await writeReport(join(dir, 'deep', 'report'), data);
-  await writeReport(join(dir, 'deep', 'report'), data);
+  await writeReport(join(dir, 'deep', 'report'), data, ['md', 'json']);
+  const files = await writeReport(join(dir, 'deep', 'report'), data, ['json']);
+  expect(files).toEqual({ json: join(dir, 'deep', 'report', 'report.json') });
   expect(await readdir(join(dir, 'deep', 'report'))).toEqual(['report.json', 'report.md']);
-  const json: unknown = JSON.parse(await readFile(files.json, 'utf8'));
-  expect(json).toMatchObject({ type: 'report', version: 1, summary: { passed: 1 }, trials: [{ summary: { case: 'refund' } }] });
+  const json: unknown = JSON.parse(await readFile(files.json ?? '', 'utf8'));
+  expect(json).toMatchObject({ type: 'report', version: 2, summary: { passed: 1 }, trials: [{ summary: { case: 'refund' } }], facts: [{ case: 'refund' }] });
+  await writeReport(dir, data);
+  expect((await readdir(dir)).sort()).toEqual(['deep', 'junit.xml', 'report.json', 'report.md', 'trials.csv']);
 });
 
 test('collecting keeps the order of the manifest and takes the verdict that counts', async () => {
@@ -169,12 +172,14 @@ test('collecting keeps the order of the manifest and takes the verdict that coun
   const old = { ...failed('old', ''), current: false };
   const collected = await collectReport(
     {
-      results: async () => ({ batch: data.batch, summary: data.summary, trials }),
+      results: async () => data,
+      facts: () => pages(data.facts),
+      documents: async () => ({ cases: [], agents: [], schedules: [], approvals: [] }),
       show: async (id) => {
         const found = data.trials.find((t) => t.summary.trial === id);
         if (!found) throw new Error(id);
-        const record = { problem: null, operations: [operation({ detail: id }), operation({ seq: 2 })] };
-        return { trial: found.row, kase: { title: id }, schedule: null, attempts: [], record, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
+        const record = { problem: null, operations: [operation({ detail: id }), operation({ seq: 2 })], tables: {} };
+        return { trial: found.row, kase: { title: id }, attempts: [], record, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
       },
     },
     'b1',

@@ -62,8 +62,10 @@ test('a report names the member whose call failed or was decided about', () => {
   const summary = trial({ agent: 'desk', pass: 'fail' });
   const details = [{ operation: 'op-1', seq: 1, tool: 'issue_refund', actor: 'clerk', told: 'failed', code: 'refused', detail: 'no such order' }];
   const end = { outcome: 'approved', by: 'petra', via: 'update', reason: null, at: '2026-03-02T09:30:00.000Z' } as const;
-  const approvals = [{ operation: 'op-2', seq: 2, tool: 'issue_refund', actor: 'clerk', rule: 'issue_refund', end }];
-  const report = reportMarkdown(reportData([reportTrial(summary, { details, approvals })]));
+  const approvals = [
+    { trial: summary.trial, case: summary.case, agent: 'desk', operation: 'op-2', seq: 2, tool: 'issue_refund', actor: 'clerk', rule: 'issue_refund', end },
+  ];
+  const report = reportMarkdown(reportData([reportTrial(summary, { details })], { approvals }));
   expect(report).toContain('- call 1 `issue_refund` of `clerk` failed (`refused`)');
   expect(report).toContain('by `desk`, call 2 `issue_refund` of `clerk`: ');
 });

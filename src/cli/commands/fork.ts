@@ -25,7 +25,7 @@ export const addFork: AddCommand = (program, { host, action }) => {
     .option('--agent <name|path>', "another agent of the suite, or an agent file (default: the trial's)")
     .option('--faults <name>', "another fault schedule of the suite, or none (default: the trial's)")
     .option('--no-start', 'only make it; "trialbed watch" runs it')
-    .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
+    .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdict is; infrastructure errors still exit 3')
     .action(

@@ -61,7 +61,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--cassette-dir <dir>', 'with --cassettes: their folder (default: cassettes in the folder of the suite)')
     .option('--allow-misses', 'gate: trials that ended as cassette_miss do not count against it')
     .option('--deployment <name>', 'leave the trials to the workers of this deployment, and start none (default: TRIALBED_DEPLOYMENT)')
-    .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
+    .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
     .action(

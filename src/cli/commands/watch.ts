@@ -17,7 +17,7 @@ export const addWatch: AddCommand = (program, { host, action }) => {
         'are here as it was made with, a worker is started and the batch goes on. Ctrl-C only ends the watching.',
     )
     .argument('[batch]', 'id of a batch (default: the newest)')
-    .option('--report <dir>', 'folder for report.md and report.json (default: reports/BATCH in the home folder)')
+    .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
     .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
     .action(action((batch: string | undefined, flags: FollowFlags) => watch(host, async () => batch, flags)));

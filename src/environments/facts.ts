@@ -1,0 +1,39 @@
+import type { EnvironmentFacts, EnvironmentService } from '../domain/environment-facts.ts';
+import type { Environment } from './define.ts';
+
+/** What a report says of an environment's services. All of them are fixtures: live services are not supported. */
+export function servicesOf({ services, toolServer }: Pick<Environment, 'services' | 'toolServer'>): EnvironmentFacts['services'] {
+  return [DATABASE, ...(services?.inbox ? [INBOX] : []), ...(services?.tickets ? [TICKETS] : []), ...(toolServer ? [TOOL_SERVER] : [])];
+}
+
+const DATABASE: EnvironmentService = {
+  name: 'database',
+  kind: 'fixture',
+  contract: 'a real PostgreSQL with the schema and the rows of the pack',
+  checkedAt: null,
+  cannotShow: ['rows, sizes and load of production', 'triggers, jobs and other writers that the schema does not hold'],
+};
+
+const INBOX: EnvironmentService = {
+  name: 'inbox',
+  kind: 'fixture',
+  contract: 'a real SMTP server (RFC 5321) that delivers nowhere',
+  checkedAt: null,
+  cannotShow: ['delivery, spam filters, bounces after acceptance', 'what recipients do with a mail'],
+};
+
+const TICKETS: EnvironmentService = {
+  name: 'tickets',
+  kind: 'fixture',
+  contract: 'an HTTP service over tables of the world, as the author of the pack wrote it',
+  checkedAt: null,
+  cannotShow: ['how the real ticket system validates, limits and automates', 'its latency and its outages beyond the fault schedules'],
+};
+
+const TOOL_SERVER: EnvironmentService = {
+  name: 'tool server',
+  kind: 'fixture',
+  contract: "production's own MCP server, with schemas that are pinned, on the database of the world",
+  checkedAt: null,
+  cannotShow: ['services that it reaches beside the world'],
+};
