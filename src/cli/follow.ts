@@ -13,9 +13,9 @@ import { homeOf } from './home.ts';
 /** Flags that decide what becomes of a batch once it is done. */
 export interface FollowFlags extends CommonFlags {
   readonly report?: string;
-  readonly minPass?: number;
   readonly allowMisses?: true;
-  readonly gate: boolean;
+  /** False with `--no-gate`. Absent: as the batch was run with. */
+  readonly gate?: readonly string[] | false;
 }
 
 /**
@@ -58,7 +58,7 @@ export async function showEnd({ host, flags, client, display }: Ending, finished
     batch: finished.batch,
     folder: reportFolder(host, flags, finished.batch),
     summary: finished,
-    ...(flags.minPass !== undefined && { minPass: flags.minPass }),
+    ...(flags.gate && { gates: flags.gate }),
     ...(flags.allowMisses && { allowMisses: true }),
   });
   const { trials } = await client.results(finished.batch);
@@ -79,9 +79,9 @@ function heldLines({ held, containers, outlive }: HeldWorlds, hint: Hint): reado
 }
 
 /** The exit code of a summary. Without the gate only infrastructure counts. */
-export function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: boolean): number {
+export function exitOf(summary: Pick<BatchSummary, 'gate'>, gate: FollowFlags['gate']): number {
   if (summary.gate === 'infrastructure') return EXIT.infrastructure;
-  return summary.gate === 'met' || !gate ? EXIT.ok : EXIT.gateNotMet;
+  return summary.gate === 'met' || gate === false ? EXIT.ok : EXIT.gateNotMet;
 }
 
 /** Shows events until the batch is done, or a signal came: then null. */

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { GateSyntaxError, parseGate } from '../domain/gates/parse-gate.ts';
 import { type ConfirmAbove, parseConfirmAbove } from '../domain/confirmation.ts';
 import type { Json } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
@@ -59,6 +60,15 @@ export function moneyAmount(value: string): Money {
   if (amount === undefined || currency === undefined || Number(amount) === 0)
     throw new InvalidArgumentError('It must be an amount with its currency, for example "2.50 USD".');
   return { amount: Number(amount), currency };
+}
+
+/** A gate such as `pass>=0.9`, several times; kept as it is written. */
+export function gates(value: string, before: readonly string[] | undefined): readonly string[] {
+  try {
+    return [...(before ?? []), parseGate(value).text];
+  } catch (error) {
+    throw error instanceof GateSyntaxError ? new InvalidArgumentError(`${error.message}.`) : error;
+  }
 }
 
 /** `500 trials`, `5.00 USD`, or both with a comma between them. */

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import { cassetteLines } from './cassette-lines.ts';
+import { gateLines } from './gate-lines.ts';
 import { type CellState, cellState, cellText, matrix, trialState } from '../report/matrix.ts';
 import { modelLines, stoppedLine } from './model-lines.ts';
 import { plainText } from '../report/plain-text.ts';
@@ -31,7 +32,7 @@ export function summaryLines(summary: BatchSummary, trials: readonly TrialSummar
   ];
   lines.push(...scheduleLines(summary, columns, paint), ...modelLines(summary.models ?? [], columns, paint));
   lines.push(...teamLines(summary.teams ?? [], columns, paint), ...cassetteLines(summary, paint));
-  lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, gateLine(summary, paint));
+  lines.push('', `${counts.join(', ')}, of ${summary.trials} in ${Math.round(summary.seconds)} s`, ...gateLines(summary, paint));
   if (summary.stopped) lines.push(paint('yellow', stoppedLine(summary.stopped)));
   if (summary.worlds.leaked > 0) lines.push(`${summary.worlds.leaked} worlds leaked: "${hint('sweep')}" drops them`);
   lines.push(...reportLines(report));
@@ -53,12 +54,6 @@ function scheduleLines({ schedules = [] }: BatchSummary, columns: number, paint:
   const table = textTable(['faults', 'trials', 'passed', 'failed', 'injected'], rows, { columns, headPaint: (text) => paint('bold', text) });
   const never = schedules.filter((one) => one.neverFired).map((one) => plainText(one.schedule));
   return ['', ...table, ...(never.length > 0 ? [paint('yellow', `never fired in any trial, so nothing was tested: ${never.join(', ')}`)] : [])];
-}
-
-function gateLine(summary: BatchSummary, paint: Paint): string {
-  if (summary.gate === 'met') return paint('green', 'gate met');
-  if (summary.gate === 'not_met') return paint('red', 'gate not met');
-  return paint('yellow', summary.infraErrors > 0 ? 'gate not judged: infrastructure errors' : 'gate not judged: the simulated user failed');
 }
 
 function matrixLines(trials: readonly TrialSummary[], columns: number, paint: Paint): string[] {

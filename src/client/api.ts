@@ -65,6 +65,8 @@ export interface RunRequest {
   readonly priority?: number;
   /** No trial is launched once the batch's models have cost so much, all attempts included; those under way go on. No part of what makes a batch the same. Default: the suite's. */
   readonly maxCost?: Money;
+  /** What the batch has to reach, as `parseGate` reads it; reports judge it by these unless others are named. No part of what makes a batch the same. Default: the suite's. */
+  readonly gates?: readonly string[];
   /** People decide what needs an approval (`approvals`, `decide`), and not the cases' approvers. Default false. */
   readonly human?: boolean;
   /** With `human`: whether plain signals to a trial's workflow decide, whose sender nobody has identified. Default: the suite's, else `count`. */

@@ -56,7 +56,7 @@ export async function planRun(
   return { suite, agents, schedules, trials, plan, maxCost };
 }
 
-function optionsOf(request: RunRequest, { addresses, unverified }: Suite['defaults']): BatchOptions {
+function optionsOf(request: RunRequest, { addresses, unverified, gates = [] }: Suite['defaults']): BatchOptions {
   return {
     isolation: request.isolation ?? 'schema',
     // Of what stands for a world on a cassette there is nothing to keep.
@@ -67,5 +67,6 @@ function optionsOf(request: RunRequest, { addresses, unverified }: Suite['defaul
     ...(request.human && { human: true }),
     ...((request.unverified ?? unverified) && { unverified: request.unverified ?? unverified }),
     ...(addresses && { addresses }),
+    ...((request.gates ?? gates).length > 0 && { gates: request.gates ?? gates }),
   };
 }

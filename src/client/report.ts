@@ -1,7 +1,8 @@
+import { parseGate } from '../domain/gates/parse-gate.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import { collectReport, type ReportSource } from '../report/collect.ts';
 import type { ReportComparison, ReportData } from '../report/data.ts';
-import { judgeGate } from '../report/gate.ts';
+import { judgeGates } from '../report/gates/judge-gates.ts';
 import { type ReportFormat, type WrittenReport, writeReport } from '../report/report.ts';
 
 /** A report that was written, and what is in it. */
@@ -18,23 +19,25 @@ export interface ReportOptions {
   readonly formats?: readonly ReportFormat[];
   /** The summary to report, such as that of a batch that was followed. Default: counted from the store. */
   readonly summary?: BatchSummary;
-  /** Gate: share of scored trials that must pass. Default: as the summary says, which is 1. */
-  readonly minPass?: number;
+  /** Gates, as `parseGate` reads them; each has to hold for each agent. Default: those that the batch was run with, else `pass>=1`. */
+  readonly gates?: readonly string[];
   /** Gate: trials that ended as `cassette_miss` do not count against it. Default false. */
   readonly allowMisses?: boolean;
   /** What the batch is compared with; its sentences stand first. Default: nothing. */
   readonly comparison?: ReportComparison;
 }
 
-/** Writes the report of a batch, as `trialbed report` and `trialbed run` do. Of a batch that has not ended it says so, and its gate is not met. @throws {NotFoundError} */
+/** Writes the report of a batch, as `trialbed report` and `trialbed run` do. Of a batch that has not ended it says so, and its gate is not met. @throws {NotFoundError} @throws {GateSyntaxError} */
 export async function writeBatchReport(bed: ReportSource, options: ReportOptions): Promise<BatchReport> {
-  const { batch, minPass, allowMisses, comparison } = options;
-  const collected = await collectReport(bed, batch, comparison ? { comparison } : {});
+  const { batch, allowMisses = false, comparison } = options;
+  const asked = options.gates?.map(parseGate);
+  const today = new Date().toISOString();
+  const collected = await collectReport(bed, batch, { today, ...(comparison && { comparison }) });
   const counted = options.summary ?? collected.summary;
-  const judged = (minPass !== undefined || allowMisses === true) && collected.facts.every(({ ending }) => ending !== null);
-  const summary = judged
-    ? { ...counted, gate: judgeGate(counted, { ...(minPass !== undefined && { minPass }), ...(allowMisses && { allowMisses }) }) }
-    : counted;
+  const gates = asked ?? (collected.batch.options.gates ?? []).map(parseGate);
+  // Without any of these the gate is what the counts say.
+  const special = gates.length > 0 || allowMisses || collected.quarantined.length > 0;
+  const summary = special ? { ...counted, ...judgeGates(collected.facts, { gates, today, allowMisses }) } : counted;
   const data = { ...collected, summary };
   return { files: await writeReport(options.folder, data, options.formats), data };
 }

@@ -1,4 +1,5 @@
 import type { ReplayedRoute, VerdictDifference } from './cassette.ts';
+import type { GateResult, QuarantinedCase } from './gates/result.ts';
 import type { ModelTotals, Money } from './model.ts';
 import type { Ending, Judgement } from './verdict.ts';
 
@@ -165,6 +166,10 @@ export interface BatchSummary {
   readonly cassettes?: BatchCassettes;
   /** Whether the gate was met: every scored trial passed unless `--gate` says otherwise, and no trial is missing by an infrastructure error or a fault of the simulated user. */
   readonly gate: 'met' | 'not_met' | 'infrastructure';
+  /** How each gate went for each agent; absent where the batch was not judged by its trials one by one. */
+  readonly gates?: readonly GateResult[];
+  /** Cases that gate nothing today, or whose quarantine is over; their trials are among the counts. Absent: none. */
+  readonly quarantined?: readonly QuarantinedCase[];
   readonly seconds: number;
   readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number };
   /** What became of the trials of each fault schedule, `none` included; absent where the batch had no other. */

@@ -3,7 +3,7 @@ import type { ProductionRuntime } from '../domain/runtime.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import type { AskedApproval, BatchDocuments, BatchRow } from '../store/store.ts';
-import type { OperationAsked, QuarantinedCase, ReportComparison, ReportData, ReportTrial } from './data.ts';
+import type { OperationAsked, ReportComparison, ReportData, ReportTrial } from './data.ts';
 import { scheduleReports } from './fault-counts.ts';
 import { coverageOf } from './figures/coverage.ts';
 import { failuresOf } from './figures/failures.ts';
@@ -11,9 +11,9 @@ import { mixedOf } from './figures/mixed.ts';
 import { openingOf } from './figures/opening.ts';
 import { proofsOf } from './figures/proofs.ts';
 import { provenanceOf } from './figures/provenance.ts';
+import { quarantinedOf } from './figures/quarantined.ts';
 import { ratesOf } from './figures/rates.ts';
 import { spendingOf } from './figures/spending.ts';
-import { isQuarantined } from './figures/standing.ts';
 
 /** What was read of a batch. */
 export interface ReportParts {
@@ -51,7 +51,7 @@ export function composeReport({ batch, summary, facts, documents, trials, approv
     spending: spendingOf(facts),
     failures: failuresOf(facts),
     mixed: mixedOf(facts, new Map(documents.agents.map(({ hash, spec }) => [hash, spec]))),
-    quarantined: quarantinedIn(facts, today),
+    quarantined: quarantinedOf(facts, today),
     coverage: documents.cases.map(({ hash, kase }) => coverageOf(kase, hash, { tables, services })).sort((a, b) => (a.case < b.case ? -1 : 1)),
     proofs: proofsOf({
       facts,
@@ -86,14 +86,4 @@ function neverFiredIn(facts: readonly TrialFacts[]): readonly string[] {
   return [...Map.groupBy(recorded, ({ schedule }) => schedule)].flatMap(([schedule, trials]) =>
     trials.every(({ faults }) => (faults?.injected ?? 0) === 0) ? [schedule] : [],
   );
-}
-
-function quarantinedIn(facts: readonly TrialFacts[], today: string): readonly QuarantinedCase[] {
-  const held = facts.filter(({ quarantine }) => quarantine !== null);
-  return [...Map.groupBy(held, ({ case: kase }) => kase)].flatMap(([kase, trials]) => {
-    const quarantine = trials[0]?.quarantine ?? null;
-    if (trials[0] === undefined || quarantine === null) return [];
-    const passed = trials.filter(({ pass }) => pass === 'pass').length;
-    return [{ case: kase, ...quarantine, over: !isQuarantined(trials[0], today), trials: trials.length, passed }];
-  });
 }

@@ -1,4 +1,5 @@
 import type { ServiceAccess } from '../domain/agent.ts';
+import type { QuarantinedCase } from '../domain/gates/result.ts';
 import type { ApprovalEnd } from '../domain/approval.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
@@ -52,17 +53,6 @@ export interface ReportComparison {
   readonly against: string;
   /** A few sentences, each with its figure. */
   readonly lines: readonly string[];
-}
-
-export interface QuarantinedCase {
-  readonly case: string;
-  readonly reason: string;
-  readonly owner: string;
-  readonly until: string;
-  /** Its last day is over: it counts again. */
-  readonly over: boolean;
-  readonly trials: number;
-  readonly passed: number;
 }
 
 /** One trial of a report with its evidence. */

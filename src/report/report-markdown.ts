@@ -18,6 +18,7 @@ import {
   ratesMarkdown,
   spendingMarkdown,
 } from './figures-markdown.ts';
+import { gatesMarkdown } from './gates-markdown.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { evidenceText, shorten } from './plain-text.ts';
@@ -31,6 +32,7 @@ export function reportMarkdown(data: ReportData): string {
   const budget = { left: EVIDENCE_CHARACTERS };
   const of = (state: ReturnType<typeof trialState>, note = ''): string => trialList(data, state, budget, note);
   const sections: readonly (readonly [string, string])[] = [
+    ['Gates', gatesMarkdown(data.summary)],
     ['Rates', ratesMarkdown(data)],
     ['Cases and agents', matrixTable(data)],
     ['Results by fault schedule', conditionalMarkdown(data)],

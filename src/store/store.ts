@@ -123,6 +123,8 @@ export interface BatchOptions {
   readonly unverified?: 'count' | 'refuse';
   /** What records of conversations with models do with mail addresses. Absent: they are kept. */
   readonly addresses?: 'keep' | 'mask';
+  /** What the batch has to reach, as written. Absent: every scored trial passes. */
+  readonly gates?: readonly string[];
   /** Its one trial goes on from the state of another trial; it is no result of the suite. Absent: it does not. */
   readonly fork?: true;
   /** Its trials are run by the workers of this deployment; `content` names the files that they need. Absent: by workers of its own queue. */

@@ -66,6 +66,7 @@ export async function readSuiteFiles(
     trials: written.defaults?.trials ?? 1,
     agents: defaultAgents(source, written, folder, agents, problems),
     faults: defaultFaults(source, written, schedules, problems),
+    ...(written.defaults?.gates && { gates: written.defaults.gates }),
     ...(written.defaults?.max_cost && { maxCost: written.defaults.max_cost }),
     ...(written.defaults?.confirm_above && { confirmAbove: confirmAboveOf(written.defaults.confirm_above) }),
     ...(written.defaults?.addresses && { addresses: written.defaults.addresses }),

@@ -6,7 +6,7 @@ import { userRoute } from './conversation-schema.ts';
 import { agentNames, modelAgentSchema } from './model-agent-schema.ts';
 import { teamAgentSchema } from './team-schema.ts';
 import { routeSchema } from './route-schema.ts';
-import { duration, instant, jsonObject, money, text, zone } from './values.ts';
+import { duration, gate, instant, jsonObject, money, text, zone } from './values.ts';
 
 /** `suite.yaml`, as people write it. */
 export const suiteSchema = z.strictObject({
@@ -33,6 +33,12 @@ export const suiteSchema = z.strictObject({
         .meta({ description: 'Agents of the agents folder, "reference", "do-nothing", or paths from this file. Default: [reference].' })
         .optional(),
       faults: z.array(text).min(1).meta({ description: 'Fault schedules of the faults folder by name or glob, "none", or "all". Default: [none].' }).optional(),
+      gates: z
+        .array(gate)
+        .min(1)
+        .max(50)
+        .meta({ description: "What a batch has to reach, such as ['pass>=0.9', 'forbidden==0']. Default: ['pass>=1']." })
+        .optional(),
       max_cost: money.meta({ description: 'No trial is launched once the models of a batch have cost so much. Default: no limit.' }).optional(),
       confirm_above: z
         .strictObject({

@@ -23,6 +23,8 @@ export interface Suite {
     readonly trials: number;
     readonly agents: readonly string[];
     readonly faults: readonly string[];
+    /** As they are written. Absent: every scored trial passes. */
+    readonly gates?: readonly string[];
     readonly maxCost?: Money;
     readonly confirmAbove?: ConfirmAbove;
     readonly addresses?: 'keep' | 'mask';

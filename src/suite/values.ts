@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GateSyntaxError, parseGate } from '../domain/gates/parse-gate.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
 
@@ -47,6 +48,16 @@ export const span = z.union([z.number(), z.string()]).transform((value, context)
 export const instant = z.string().superRefine((value, context) => {
   const message = instantProblem(value);
   if (message !== null) context.addIssue({ code: 'custom', message });
+});
+
+/** A gate, such as `pass>=0.9`. Kept as it is written. */
+export const gate = z.string().superRefine((value, context) => {
+  try {
+    parseGate(value);
+  } catch (error) {
+    if (!(error instanceof GateSyntaxError)) throw error;
+    context.addIssue({ code: 'custom', message: error.message });
+  }
 });
 
 /** A day, as `2027-01-31`. */

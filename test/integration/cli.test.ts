@@ -46,7 +46,7 @@ describe('the command, over real services', { timeout: 180_000 }, () => {
 
   test('report writes a batch again in the formats that are asked for, with the exit code of its gate', async () => {
     const batch = String(jsonLines(first.stdout).at(-1)?.['batch']);
-    const written = await place.run('report', batch, '--format', 'junit,csv', '--out', 'again', '--min-pass', '0.5', '--json');
+    const written = await place.run('report', batch, '--format', 'junit,csv', '--out', 'again', '--gate', 'pass>=0', '--json');
     expect(written.code).toBe(0);
     expect(jsonLines(written.stdout)).toMatchObject([{ type: 'report_files', batch, state: 'finished', gate: 'met' }]);
     expect((await readdir(join(place.cwd, 'again'))).sort()).toEqual(['junit.xml', 'trials.csv']);
@@ -61,14 +61,29 @@ describe('the command, over real services', { timeout: 180_000 }, () => {
     expect(wrong.stderr).toContain('did you mean junit?');
   });
 
-  test('--no-gate and --min-pass decide the exit code, not the verdicts', async () => {
+  test('--no-gate and --gate decide the exit code, not the verdicts', async () => {
     const free = await place.run('run', 'support-desk', '--case', 'price-question', ...AGENTS, '--no-gate');
     expect(free.code).toBe(0);
     expect(free.stdout).toContain('1 passed, 1 failed, of 2');
     expect(free.stdout).not.toContain('\u001b');
-    const half = await place.run('run', 'support-desk', '--case', 'price-question', ...AGENTS, '--min-pass', '0.5', '--json');
+    const half = await place.run('run', 'support-desk', '--case', 'price-question', ...AGENTS, '--gate', 'pass>=0', '--gate', 'forbidden==0', '--json');
     expect(half.code).toBe(0);
-    expect(jsonLines(half.stdout).at(-1)).toMatchObject({ gate: 'met', failed: 1 });
+    expect(jsonLines(half.stdout).at(-1)).toMatchObject({
+      gate: 'met',
+      failed: 1,
+      gates: [
+        { gate: 'pass>=0', result: 'met' },
+        { gate: 'forbidden==0', result: 'met' },
+        { gate: 'pass>=0', result: 'met', figure: 0 },
+        { gate: 'forbidden==0' },
+      ],
+    });
+    const bound = await place.run('run', 'support-desk', '--case', 'price-question', '--agent', 'reference', '--gate', 'lower(pass)>=0.9');
+    expect(bound.code).toBe(1);
+    expect(bound.stdout).toContain('gate lower(pass)>=0.9 by reference: not met, the lower bound is 20.65% of 1 scored trials');
+    const wrong = await place.run('run', 'support-desk', '--gate', 'pas>=0.9');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('column 1: "pas" is no figure (did you mean "pass"?)');
   });
 
   test('show tells a trial by the beginning of its id, and ps lists it', async () => {

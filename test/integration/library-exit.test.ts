@@ -51,7 +51,7 @@ test('a program that runs a batch, reads its results and closes the client ends 
       await using bed = await connect();
       const batch = await bed.run({ suite: 'support-desk', cases: ['price-question'], agents: ['reference'], trials: 2 });
       for await (const event of batch.events()) if (event.type === 'trial') console.log(event.pass);
-      const { data } = await writeBatchReport(bed, { batch: batch.id, folder: process.env.TRIALBED_HOME + '/report', summary: await batch.result(), minPass: 0.5 });
+      const { data } = await writeBatchReport(bed, { batch: batch.id, folder: process.env.TRIALBED_HOME + '/report', summary: await batch.result(), gates: ['pass>=0.5'] });
       console.log(data.summary.gate, (await bed.results(batch.id)).trials.length);
     }
     ${LINGERING};

@@ -49,7 +49,7 @@ describe('values of options', () => {
 });
 
 test('options that were not given are not asked for, so that the defaults of the client hold', () => {
-  expect(runRequest('s', { gate: true })).toEqual({ suite: 's' });
+  expect(runRequest('s', {})).toEqual({ suite: 's' });
   expect(runRequest('s', { gate: false, agent: ['a'], case: ['c*'], lastFailed: true, trials: 2, shard: { index: 1, of: 2 }, with: { x: 1 } })).toEqual({
     suite: 's',
     agents: ['a'],

@@ -100,8 +100,8 @@ describe('exit codes of run', () => {
     ['infrastructure', [], 3],
     ['not_met', ['--no-gate'], 0],
     ['infrastructure', ['--no-gate'], 3],
-    ['not_met', ['--min-pass', '0.6'], 0],
-    ['not_met', ['--min-pass', '0.7'], 1],
+    ['not_met', ['--gate', 'pass>=0%'], 0],
+    ['not_met', ['--gate', 'pass>=0%', '--gate', 'pass>=1'], 1],
   ] as const)('gate %s with %j', async (gate, args, exit) => {
     const host = new TestHost({ client: client(TRIALS, { gate }) });
     expect(await runCommandLine(['run', 'support-desk', '--json', ...args, '--report', await folder()], host)).toBe(exit);

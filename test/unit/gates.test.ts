@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TrialFacts } from '../../src/domain/trial-facts.ts';
 import { judgeGates } from '../../src/report/gates/judge-gates.ts';
-import { GateSyntaxError, parseGate } from '../../src/report/gates/parse-gate.ts';
+import { GateSyntaxError, parseGate } from '../../src/domain/gates/parse-gate.ts';
 
 const TODAY = '2026-12-01T10:00:00Z';
 
@@ -172,7 +172,7 @@ describe('a gate is judged', () => {
   it('without the cases in quarantine, until their day is over', () => {
     const quarantine = { reason: 'the fixture lags', owner: 'mara', until: '2026-12-01' };
     const shaky = fact({ case: 'shaky', pass: 'fail', quarantine });
-    expect(judged([fact(), shaky])).toMatchObject({ gate: 'met', quarantined: [{ case: 'shaky', owner: 'mara', over: false, passed: 0, scored: 1 }] });
+    expect(judged([fact(), shaky])).toMatchObject({ gate: 'met', quarantined: [{ case: 'shaky', owner: 'mara', over: false, passed: 0, trials: 1 }] });
     const late = { ...shaky, quarantine: { ...quarantine, until: '2026-11-30' } };
     expect(judged([fact(), late])).toMatchObject({ gate: 'not_met', quarantined: [{ over: true }] });
     // Also where it passes: somebody has to decide.

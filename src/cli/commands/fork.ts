@@ -5,7 +5,7 @@ import { EXIT } from '../exit.ts';
 import type { FollowFlags } from '../follow.ts';
 import { hintsFor } from '../hint.ts';
 import { print, printJson } from '../host.ts';
-import { rate } from '../options.ts';
+import { gates } from '../options.ts';
 import { watch } from './watch.ts';
 
 type ForkFlags = FollowFlags & { readonly at: string; readonly agent?: string; readonly faults?: string; readonly start: boolean };
@@ -26,7 +26,11 @@ export const addFork: AddCommand = (program, { host, action }) => {
     .option('--faults <name>', "another fault schedule of the suite, or none (default: the trial's)")
     .option('--no-start', 'only make it; "trialbed watch" runs it')
     .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
-    .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
+    .option(
+      '--gate <gate>',
+      'what the batch has to reach, such as "pass>=0.9" or "forbidden[critical]==0" (repeatable: all must hold; default: as the batch was run with)',
+      gates,
+    )
     .option('--no-gate', 'exit 0 whatever the verdict is; infrastructure errors still exit 3')
     .action(
       action(async (trial: string, flags: ForkFlags) => {

@@ -11,7 +11,7 @@ import { type ConfirmOptions, confirmLimits } from '../confirm.ts';
 import { estimateLines } from '../estimate-lines.ts';
 import { EXIT, UsageError } from '../exit.ts';
 import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
-import { assignment, collect, concurrency, confirmAbove, faultNames, moneyAmount, positiveInteger, priority, rate, shard } from '../options.ts';
+import { assignment, collect, concurrency, confirmAbove, faultNames, gates, moneyAmount, positiveInteger, priority, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
 
 /** `trialbed run SUITE`. */
@@ -62,7 +62,11 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--allow-misses', 'gate: trials that ended as cassette_miss do not count against it')
     .option('--deployment <name>', 'leave the trials to the workers of this deployment, and start none (default: TRIALBED_DEPLOYMENT)')
     .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
-    .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
+    .option(
+      '--gate <gate>',
+      'what the batch has to reach, such as "pass>=0.9" or "forbidden[critical]==0" (repeatable: all must hold; default: as the suite says, else pass>=1)',
+      gates,
+    )
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
     .action(
       action(async (suite: string, flags: RunFlags) => {
@@ -113,9 +117,8 @@ export interface RunFlags extends CommonFlags {
   readonly allowMisses?: true;
   readonly deployment?: string;
   readonly report?: string;
-  readonly minPass?: number;
   /** False with `--no-gate`. */
-  readonly gate: boolean;
+  readonly gate?: readonly string[] | false;
 }
 
 /** What the flags ask of the client. Options that were not given stay away, so that the client's defaults hold. */
@@ -135,6 +138,7 @@ export function runRequest(suite: string, flags: RunFlags, cwd: string = '.'): R
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
     ...(flags.priority !== undefined && { priority: flags.priority }),
     ...(flags.maxCost && { maxCost: flags.maxCost }),
+    ...(flags.gate && { gates: flags.gate }),
     ...(flags.human && { human: true }),
     ...(flags.deployment !== undefined && { deployment: flags.deployment }),
     ...(flags.unverified && { unverified: flags.unverified }),

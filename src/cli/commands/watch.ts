@@ -5,7 +5,7 @@ import { followEvents, type FollowFlags, showEnd } from '../follow.ts';
 import { type Hint, hintsFor } from '../hint.ts';
 import { type Host, note, settingsOf } from '../host.ts';
 import { Interruption } from '../interruption.ts';
-import { rate } from '../options.ts';
+import { gates } from '../options.ts';
 
 /** `trialbed watch [BATCH]`. */
 export const addWatch: AddCommand = (program, { host, action }) => {
@@ -18,7 +18,11 @@ export const addWatch: AddCommand = (program, { host, action }) => {
     )
     .argument('[batch]', 'id of a batch (default: the newest)')
     .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
-    .option('--min-pass <rate>', 'gate: share of scored trials that must pass (default: 1)', rate)
+    .option(
+      '--gate <gate>',
+      'what the batch has to reach, such as "pass>=0.9" or "forbidden[critical]==0" (repeatable: all must hold; default: as the batch was run with)',
+      gates,
+    )
     .option('--no-gate', 'exit 0 whatever the verdicts are; infrastructure errors still exit 3')
     .action(action((batch: string | undefined, flags: FollowFlags) => watch(host, async () => batch, flags)));
   common(command, ['watch', 'watch ksu672m9bf', 'watch ksu672m9bf --json']);

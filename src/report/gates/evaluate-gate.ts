@@ -2,9 +2,10 @@ import { passAtK, passHatK } from '../../domain/statistics/repeats.ts';
 import type { Interval } from '../../domain/statistics/interval.ts';
 import { nearestName } from '../../domain/text/nearest.ts';
 import { SEVERITIES, type TrialFacts } from '../../domain/trial-facts.ts';
+import type { GateResult } from '../../domain/gates/result.ts';
 import { rateOf } from '../figures/rates.ts';
 import { isScored, standingOf } from '../figures/standing.ts';
-import type { Gate, GateResult } from './gate.ts';
+import type { Gate } from '../../domain/gates/gate.ts';
 
 /** Judges one gate for one agent over its trials. */
 export function evaluateGate(gate: Gate, agent: string, trials: readonly TrialFacts[]): GateResult {

@@ -1,4 +1,4 @@
-import type { FailureCategory } from '../../domain/failure-category.ts';
+import type { FailureCategory } from '../failure-category.ts';
 
 /** Figures of a batch that a gate can name, beside the categories of failures. */
 export const FIGURES = ['pass', 'forbidden', 'violations', 'false_claims', 'undetermined', 'unknowns', 'infra', 'cost', 'tokens'] as const;
@@ -32,19 +32,4 @@ export interface Gate {
   readonly comparison: Comparison;
   /** A share from 0 to 1; or a count, or an amount in the batch's currency. */
   readonly value: number;
-}
-
-/** How one gate went for one agent. */
-export interface GateResult {
-  readonly gate: string;
-  readonly agent: string;
-  readonly result: 'met' | 'not_met' | 'not_judged';
-  /** The figure that was compared with the gate's value; null: there is none. */
-  readonly figure: number | null;
-  /** Of a share. */
-  readonly interval?: { readonly low: number; readonly high: number };
-  /** What it is a figure of: scored trials, or cases with enough repetitions. */
-  readonly n: number;
-  /** In words. */
-  readonly reason: string;
 }

@@ -1,6 +1,6 @@
-import { FAILURE_CATEGORIES } from '../../domain/failure-category.ts';
-import { nearestName } from '../../domain/text/nearest.ts';
-import { printable } from '../../domain/text/bounded.ts';
+import { FAILURE_CATEGORIES } from '../failure-category.ts';
+import { nearestName } from '../text/nearest.ts';
+import { printable } from '../text/bounded.ts';
 import { type Chosen, COMPARISONS, FIGURES, type Figure, type Gate } from './gate.ts';
 
 /** A gate that cannot be read. Raised before anything runs; the message names the place, what was expected there and the nearest known name. */
