@@ -104,6 +104,7 @@ test('every command has help with examples, and --json', async () => {
   const commands = [...program.stdout.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '').filter((name) => name !== 'help');
   const read = [
     'run',
+    'report',
     'show',
     'trace',
     'replay',
