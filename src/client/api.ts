@@ -7,7 +7,7 @@ import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
 import type { ConsoleTokenRequest, MadeConsoleToken } from './console-tokens.ts';
-import type { TrialFacts } from '../domain/trial-facts.ts';
+import type { Severity, TrialFacts } from '../domain/trial-facts.ts';
 import type { AskedApproval, BatchDocuments, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
 import type { BatchProgress, RunningTrial } from '../domain/progress.ts';
@@ -45,6 +45,8 @@ export interface RunRequest {
   /** Globs over case ids; any may match. */
   readonly cases?: readonly string[];
   readonly tags?: readonly string[];
+  /** Only cases of one of these severities. Default: all. */
+  readonly severities?: readonly Severity[];
   readonly shard?: { readonly index: number; readonly of: number };
   /**
    * Fault schedules of the suite by name or glob, `none` for trials without faults, or `all` for `none` and every schedule. Default: the suite's; with `lastFailed`: `all`.

@@ -1,5 +1,6 @@
 import { customAlphabet } from 'nanoid';
 import { partsOf } from '../domain/agent.ts';
+import { labelsOf } from '../domain/case-labels.ts';
 import { NO_FAULTS } from '../domain/fault.ts';
 import { servicesOf } from '../environments/facts.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
@@ -76,6 +77,7 @@ export async function planBatch(request: PlanRequest): Promise<BatchPlan> {
     seed,
     options,
     sources,
+    labels: Object.fromEntries(request.trials.map(({ kase }) => [kase.kase.id, labelsOf(kase.kase)])),
     trials,
   };
 }

@@ -1,14 +1,16 @@
 import { matchesGlob } from 'node:path';
+import { labelsOf } from '../domain/case-labels.ts';
 import { nearestName } from '../domain/text/nearest.ts';
+import { SEVERITIES } from '../domain/trial-facts.ts';
 import type { LoadedAgent, LoadedCase, LoadedSchedule } from '../suite/suite.ts';
 import type { RunRequest } from './api.ts';
 import { NothingToRunError } from './nothing-to-run.ts';
 import type { PlannedTrial } from './plan.ts';
 import { isFor } from './select-schedules.ts';
 
-/** The cases that a request's globs and tags choose, in the suite's order. @throws {NothingToRunError} */
-export function selectCases(cases: readonly LoadedCase[], request: Pick<RunRequest, 'cases' | 'tags'>): readonly LoadedCase[] {
-  const { cases: globs = [], tags = [] } = request;
+/** The cases that a request's globs, tags and severities choose, in the suite's order. @throws {NothingToRunError} */
+export function selectCases(cases: readonly LoadedCase[], request: Pick<RunRequest, 'cases' | 'tags' | 'severities'>): readonly LoadedCase[] {
+  const { cases: globs = [], tags = [], severities = [] } = request;
   const byGlob = globs.length === 0 ? cases : cases.filter(({ kase }) => globs.some((glob) => matchesGlob(kase.id, glob)));
   if (byGlob.length === 0) {
     const known = cases.map(({ kase }) => kase.id).slice(0, 20);
@@ -25,7 +27,15 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
     const known = [...new Set(cases.flatMap(({ kase }) => kase.tags))].sort();
     throw new NothingToRunError(`no case has the tag ${tags.map((tag) => `"${tag}"`).join(' or ')}${suggestion(tags, known)}; there are: ${known.join(', ')}`);
   }
-  return chosen;
+  if (severities.length === 0) return chosen;
+  const severe = chosen.filter(({ kase }) => severities.includes(labelsOf(kase).severity));
+  if (severe.length === 0) {
+    const known = new Set(chosen.map(({ kase }) => labelsOf(kase).severity));
+    throw new NothingToRunError(
+      `none of the chosen cases has the severity ${severities.join(' or ')}; they have: ${SEVERITIES.filter((one) => known.has(one)).join(', ')}`,
+    );
+  }
+  return severe;
 }
 
 /** Every case under each schedule that is for it, by every agent, as often as it is to be repeated. `null` among the schedules is the trial without faults. */

@@ -1,4 +1,5 @@
 import type { Case } from './case.ts';
+import { type CaseLabels, labelsOf } from './case-labels.ts';
 import { categoryOf } from './failure-category.ts';
 import { isObject, printable } from './text/bounded.ts';
 import {
@@ -29,6 +30,8 @@ export interface StoredTrial {
   readonly generation: string;
   /** Null: its case is not in the store. */
   readonly kase: Case | null;
+  /** As its batch was made with; null or absent: as the case says. */
+  readonly labels?: CaseLabels | null;
   /** Null: the attempt that counts has not ended. */
   readonly summary: TrialSummary | null;
   /** The current one; null: nothing was graded. */
@@ -82,18 +85,12 @@ export function factsOf(row: StoredTrial): TrialFacts {
     money: row.money,
     times: summary === null ? null : timesOf(summary),
     ...(summary?.faults && { faults: summary.faults }),
-    tags: kase?.tags ?? [],
-    ...labelsOf(kase),
+    ...(row.labels ?? labelsOf(kase ?? { tags: [] })),
     disturbed: summary?.disturbed ?? false,
     snapshot: summary?.snapshot ?? null,
     graded: verdict === null ? null : { grader: verdict.graderVersion, caseHash: verdict.caseHash },
     diagnostics: verdict === null ? null : diagnosticsOf(verdict),
   };
-}
-
-/** Cases of before there were labels have none. */
-function labelsOf(kase: (Case & Partial<Pick<TrialFacts, 'severity' | 'quarantine'>>) | null): Pick<TrialFacts, 'severity' | 'quarantine'> {
-  return { severity: kase?.severity ?? 'medium', quarantine: kase?.quarantine ?? null };
 }
 
 const VIEWS = ['outcome', 'constraints', 'effects'] as const;

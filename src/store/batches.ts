@@ -12,8 +12,8 @@ import { type BatchPlan, type BatchRow, type BatchState, StoreConflictError } fr
  */
 export async function createBatch(sql: Sql, plan: BatchPlan, createdAt: Date): Promise<void> {
   const made = await sql.query(
-    `insert into trialbed.batches (id, suite, suite_file, manifest_hash, environment, seed, options, sources, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do nothing returning id`,
+    `insert into trialbed.batches (id, suite, suite_file, manifest_hash, environment, seed, options, sources, created_at, labels)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do nothing returning id`,
     [
       plan.id,
       plan.suite,
@@ -24,6 +24,7 @@ export async function createBatch(sql: Sql, plan: BatchPlan, createdAt: Date): P
       JSON.stringify(plan.options),
       JSON.stringify(plan.sources),
       createdAt,
+      plan.labels ? JSON.stringify(plan.labels) : null,
     ],
   );
   if (made.length === 0) {

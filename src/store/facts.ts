@@ -1,4 +1,5 @@
 import type { Case } from '../domain/case.ts';
+import type { CaseLabels } from '../domain/case-labels.ts';
 import { factsOf } from '../domain/trial-facts-of.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { TrialSummary } from '../domain/trial.ts';
@@ -16,6 +17,10 @@ const PAGE = 250;
  */
 export async function* listFacts(sql: Sql, batch: string): AsyncGenerator<readonly TrialFacts[]> {
   const cases = new Map<string, Case>();
+  const [batchRow] = await sql.query<{ labels: { readonly [caseId: string]: CaseLabels } | null }>('select labels from trialbed.batches where id = $1', [
+    batch,
+  ]);
+  const labels = new Map(Object.entries(batchRow?.labels ?? {}));
   for (let after = 0; ; ) {
     const rows = await sql.query<Row>(PAGE_OF_TRIALS, [batch, after, PAGE]);
     const last = rows.at(-1);
@@ -36,6 +41,7 @@ export async function* listFacts(sql: Sql, batch: string): AsyncGenerator<readon
       return factsOf({
         ...row,
         kase: cases.get(row.case_hash) ?? null,
+        labels: labels.get(row.case_id) ?? null,
         summary: openSummary(sql, row.id, row.summary),
         verdict: row.verdict === null ? null : sql.sealing.open(row.verdict, placeOf('verdicts', 'body', row.id)),
         tokens: input === null || output === null ? null : { input, output },

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { ApprovalEnd, ApprovalSubject, OperationApproval } from '../domain/approval.ts';
 import type { Case } from '../domain/case.ts';
+import type { CaseLabels } from '../domain/case-labels.ts';
 import type { Effect } from '../domain/effect.ts';
 import type { EnvironmentFacts } from '../domain/environment-facts.ts';
 import type { Sample } from '../domain/estimate.ts';
@@ -106,6 +107,8 @@ export interface BatchPlan {
   readonly options: BatchOptions;
   /** Commit and dirty state of suite and agents, where they lie in a git work tree. */
   readonly sources: { readonly [what: string]: { readonly commit: string | null; readonly dirty: boolean | null } };
+  /** Tags, severity and quarantine of its cases, by case. Absent: as the cases' documents say. */
+  readonly labels?: { readonly [caseId: string]: CaseLabels };
   readonly trials: readonly TrialPlan[];
 }
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Case } from '../domain/case.ts';
 import { type Cassette, type CaseCassette, caseOnCassette, type NormalisationRule } from '../domain/cassette.ts';
 import { cassetteSchema } from './cassette-schema.ts';
-import { contentHash } from './identity.ts';
+import { caseHash, contentHash } from './identity.ts';
 import { check } from './issues.ts';
 import { kindOf } from './places.ts';
 import { type FileProblem, type LoadedCase, type Suite, SuiteFileError } from './suite.ts';
@@ -77,5 +77,5 @@ export function startHash({ turns, conversation, permission, approver, clock, ti
 export function onCassette(loaded: LoadedCase, cassette: Cassette, normalise: readonly NormalisationRule[]): LoadedCase {
   const played: CaseCassette = { cassette, normalise, caseHash: loaded.hash };
   const kase: Case = { ...loaded.kase, id: caseOnCassette(loaded.kase.id, cassette.variant), cassette: played };
-  return { ...loaded, kase, hash: contentHash(kase) };
+  return { ...loaded, kase, hash: caseHash(kase) };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { Case } from '../domain/case.ts';
+import { withoutLabels } from '../domain/case-labels.ts';
 import type { TrialPlan } from '../store/store.ts';
 
 /** Canonical JSON (RFC 8785): equal values give equal text, whatever the order of their keys. @throws {TypeError} for what JSON cannot hold. */
@@ -20,9 +21,9 @@ export function contentHash(value: unknown): string {
   return sha256(canonicalJson(value));
 }
 
-/** Hash of everything in a case. The file's comments, layout and order of keys do not count. */
+/** Hash of what a case asks. The file's comments, layout and order of keys do not count, nor do its labels: with another tag, severity or quarantine it is the same case. */
 export function caseHash(kase: Case): string {
-  return contentHash(kase);
+  return contentHash(withoutLabels(kase));
 }
 
 /** What makes a trial the same trial. */

@@ -171,6 +171,21 @@ describe('batches', () => {
     expect((await store.batch(id))?.trials).toBe(4000);
   });
 
+  test('a batch keeps the labels of its cases that it was made with; without any they are those of the document', async () => {
+    const labelsIn = async (id: string): Promise<unknown> => {
+      const found = [];
+      for await (const page of store.facts(id)) found.push(...page.map(({ tags, severity, quarantine }) => ({ tags, severity, quarantine })));
+      return found;
+    };
+    const { id: plain } = await batchOf(1);
+    expect(await labelsIn(plain)).toEqual([{ tags: ['smoke'], severity: 'medium', quarantine: null }]);
+    const labels = { tags: ["it's", 'mail'], severity: 'critical', quarantine: { reason: 'lags', owner: 'mara', until: '2027-01-31' } } as const;
+    const plan = planOf(`b${randomUUID()}`, 2, { labels: { [CASE.id]: labels } });
+    await store.createBatch(plan);
+    expect(await labelsIn(plan.id)).toEqual([labels, labels]);
+    expect(await labelsIn(plain)).toEqual([{ tags: ['smoke'], severity: 'medium', quarantine: null }]);
+  });
+
   test('a trial whose documents are missing, and a trial id that is taken, are conflicts that leave nothing behind', async () => {
     const id = `b${randomUUID()}`;
     const plan = planOf(id, 1);

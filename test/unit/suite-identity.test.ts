@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gitState } from '../../src/suite/git-state.ts';
-import { canonicalJson, contentHash, manifestHash, type TrialContent, trialId } from '../../src/suite/identity.ts';
+import { canonicalJson, caseHash, contentHash, manifestHash, type TrialContent, trialId } from '../../src/suite/identity.ts';
+import { caseWith } from './grading-builders.ts';
 import { nearestName } from '../../src/domain/text/nearest.ts';
 
 const run = promisify(execFile);
@@ -38,6 +39,16 @@ describe('identity', () => {
     repetition: 1,
     generation: 'g',
   };
+
+  test('a case with other labels is the same case', () => {
+    const kase = caseWith({});
+    const hash = caseHash(kase);
+    expect(caseHash({ ...kase, tags: ['mail'] })).toBe(hash);
+    expect(caseHash({ ...kase, severity: 'critical', quarantine: { reason: 'lags', owner: 'mara', until: '2027-01-31' } })).toBe(hash);
+    expect(caseHash({ ...kase, turns: ['Something else.'] })).not.toBe(hash);
+    // As it was before there were labels.
+    expect(contentHash({ ...kase, tags: [] })).toBe(hash);
+  });
 
   test.each<Partial<TrialContent>>([
     { caseId: 'd' },

@@ -144,7 +144,9 @@ describe('what is wrong with a suite', () => {
     [
       'an unknown key',
       { 'suite.yaml': `${SUITE}defualts: {}\n` },
-      ['suite.yaml:6:1 unknown key "defualts"; expected name, title, environment, defaults, clock, timezone, budget, user, user_model, approver (defaults)'],
+      [
+        'suite.yaml:6:1 unknown key "defualts"; expected name, title, environment, defaults, clock, timezone, budget, user, user_model, approver, cassettes (defaults)',
+      ],
     ],
     ['a missing pack', { 'pack.ts': null }, ['suite.yaml:2:14 environment: there is no file ./pack.ts, looked up from the folder of this file']],
     [

@@ -5,6 +5,7 @@ import type { RunRequest } from '../../client/api.ts';
 import { type ConfirmAbove, reasonsToConfirm } from '../../domain/confirmation.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Money } from '../../domain/model.ts';
+import type { Severity } from '../../domain/trial-facts.ts';
 import { makeFolder } from '../../infra/make-folder.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { type ConfirmOptions, confirmLimits } from '../confirm.ts';
@@ -13,6 +14,7 @@ import { EXIT, UsageError } from '../exit.ts';
 import { columnsOf, type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
 import { assignment, collect, concurrency, confirmAbove, faultNames, gates, moneyAmount, positiveInteger, priority, shard } from '../options.ts';
 import { followBatch } from '../follow.ts';
+import { severities } from '../severities.ts';
 
 /** `trialbed run SUITE`. */
 export const addRun: AddCommand = (program, { host, action }) => {
@@ -27,6 +29,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     .option('--agent <name>', 'agent of the suite, reference, do-nothing, or path of an agent file (repeatable; default: as the suite says)', collect)
     .option('--case <glob>', 'only cases whose id matches (repeatable: any may match)', collect)
     .option('--tag <tag>', 'only cases with this tag (repeatable: any may match)', collect)
+    .option('--severity <severity>', 'only cases of this severity: low, medium, high or critical (repeatable: any may match)', severities)
     .option(
       '--faults <names>',
       'fault schedules of the suite: names or globs with commas between them, none, or all (repeatable; default: as the suite says)',
@@ -95,6 +98,7 @@ export interface RunFlags extends CommonFlags {
   readonly agent?: readonly string[];
   readonly case?: readonly string[];
   readonly tag?: readonly string[];
+  readonly severity?: readonly Severity[];
   readonly faults?: readonly string[];
   readonly shard?: { readonly index: number; readonly of: number };
   readonly lastFailed?: true;
@@ -128,6 +132,7 @@ export function runRequest(suite: string, flags: RunFlags, cwd: string = '.'): R
     ...(flags.agent && { agents: flags.agent }),
     ...(flags.case && { cases: flags.case }),
     ...(flags.tag && { tags: flags.tag }),
+    ...(flags.severity && { severities: flags.severity }),
     ...(flags.faults && { faults: flags.faults }),
     ...(flags.shard && { shard: flags.shard }),
     ...(flags.lastFailed && { lastFailed: true }),
