@@ -163,7 +163,7 @@ test('the files that are asked for are written, whole, and nothing else', async 
   const json: unknown = JSON.parse(await readFile(files.json ?? '', 'utf8'));
   expect(json).toMatchObject({ type: 'report', version: 2, summary: { passed: 1 }, trials: [{ summary: { case: 'refund' } }], facts: [{ case: 'refund' }] });
   await writeReport(dir, data);
-  expect((await readdir(dir)).sort()).toEqual(['deep', 'junit.xml', 'report.json', 'report.md', 'trials.csv']);
+  expect((await readdir(dir)).sort()).toEqual(['deep', 'junit.xml', 'report.html', 'report.json', 'report.md', 'trials.csv']);
 });
 
 test('collecting keeps the order of the manifest and takes the verdict that counts', async () => {
