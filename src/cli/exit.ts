@@ -77,6 +77,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'not_confirmed',
   'decision_refused',
   'control_refused',
+  'comparison_refused',
   'console_address',
   'nothing_to_run',
   'agent_access',

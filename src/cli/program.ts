@@ -9,6 +9,7 @@ import { addAudit } from './commands/audit.ts';
 import { addCancel, addConcurrency, addPause, addResume } from './commands/control.ts';
 import { addApprove, addDeny } from './commands/decide.ts';
 import { addConsole } from './commands/console.ts';
+import { addCompare } from './commands/compare.ts';
 import { addCompletion } from './commands/completion.ts';
 import { addDoctor } from './commands/doctor.ts';
 import { addDown } from './commands/down.ts';
@@ -84,6 +85,7 @@ function createProgram(context: CommandContext): Command {
   addReport(program, context);
   addShow(program, context);
   addTrace(program, context);
+  addCompare(program, context);
   addReplay(program, context);
   addWatch(program, context);
   addPs(program, context);

@@ -3,6 +3,8 @@ import type { PlayRequest } from './cassettes/play.ts';
 import type { RecordReport, RecordRequest } from './cassettes/record.ts';
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { ConsolePages } from '../gateway/app.ts';
+import type { CompareRequest } from './compare.ts';
+import type { Comparison } from '../report/comparison/comparison.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
@@ -299,6 +301,8 @@ export interface Trialbed extends AsyncDisposable {
    * may be stuck. Of a Temporal that is away it says so, and tells what the store knows. @throws {NotFoundError}
    */
   why(id: string): Promise<TrialWhy | BatchWhy>;
+  /** Compares two agents on the trials that both had. @throws {NotFoundError} @throws {ComparisonRefusedError} where nothing can be compared */
+  compare(request: CompareRequest): Promise<Comparison>;
   /** Replays the history of a trial or a batch against the workflow code of today, without side effects. @throws {NotFoundError} */
   replay(id: string, options?: ReplayOptions): Promise<ReplayReport>;
   /** Grades stored records again by the case files as they are now, without running an agent. */

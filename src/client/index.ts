@@ -13,6 +13,7 @@ import { type BatchHandle, ClosedError, type FollowedBatch, NotFoundError, type 
 import { type Decision, decide } from './approvals.ts';
 import { audited, localActor } from './audited.ts';
 import { type BatchWorker, BatchWorkers } from './batch-workers.ts';
+import { compareAgents } from './compare.ts';
 import { Control } from './control.ts';
 import { addConsoleToken, revokeConsoleToken } from './console-tokens.ts';
 import { asTheyAre } from './driven.ts';
@@ -163,6 +164,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     },
     show: (id) => show(store, id),
     trace: (id, { attempt } = {}) => traceTrial(root, id, attempt),
+    compare: (request) => compareAgents(store, request, new Date()),
     why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),
     replay: (id, options = {}) => replay(root, id, options),
     regrade: (id) => regrade(root, id),
@@ -347,6 +349,8 @@ export { CassetteError } from './cassettes/errors.ts';
 export { ConsoleAddressError } from './console-errors.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
+export { type ComparedAgent, type CompareRequest, ComparisonRefusedError, writeComparison } from './compare.ts';
+export type { Comparison } from '../report/comparison/comparison.ts';
 export { PointRefusedError } from './points/errors.ts';
 export { TrialRunsError } from './requeue.ts';
 export { StoreLockedError } from './why/why.ts';

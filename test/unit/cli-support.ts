@@ -77,6 +77,7 @@ export class TestHost implements Host {
       facts: missing,
       documents: missing,
       trace: missing,
+      compare: missing,
       why: missing,
       replay: missing,
       regrade: missing,

@@ -40,6 +40,22 @@ export function casesNeeded(difference: number, { standardError, cases, level = 
   return many;
 }
 
+/**
+ * How many times as many trials of each case a comparison needs, with the cases that it has, so that it shows a true difference of `difference`. More trials shrink only the part of the variance that lies within cases, `within / repeats`
+ * of the mean of a case. Null where no number of them is enough.
+ */
+export function repeatsNeeded(
+  difference: number,
+  { standardError, cases, level = LEVEL, power = POWER, within, repeats }: Precision & { readonly within: number; readonly repeats: number },
+): number | null {
+  if (cases < 2 || !Number.isFinite(standardError) || difference <= 0) return null;
+  const share = Math.min(standardError ** 2, within / repeats / cases);
+  const room = (difference / reach(cases, level, power)) ** 2 - (standardError ** 2 - share);
+  if (standardError ** 2 <= (difference / reach(cases, level, power)) ** 2) return 1;
+  const times = room > 0 ? share / room : Number.POSITIVE_INFINITY;
+  return times <= MOST ? times : null;
+}
+
 const POWER = 0.8;
 const MOST = 1_000_000;
 
