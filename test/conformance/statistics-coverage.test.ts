@@ -173,9 +173,9 @@ function comparisons(of: Setting, gain: number, seed: number): { readonly covere
   return { covered: covered / DRAWS, shown: shown / DRAWS, exact: exact / DRAWS };
 }
 
-/** The figures of docs/statistics.md, printed where `TRIALBED_COVERAGE` is set. */
+/** The figures of docs/statistics.md. */
 function report(of: Setting, shares: { readonly [name: string]: number }): void {
-  if (process.env.TRIALBED_COVERAGE !== undefined) process.stdout.write(`\n${JSON.stringify({ ...of, ...shares })}\n`);
+  process.stdout.write(`${JSON.stringify({ ...of, ...shares })}\n`);
 }
 
 function drawn(hit: () => boolean): number {

@@ -28,6 +28,7 @@ export async function readPages(): Promise<readonly Page[]> {
     'README.md',
     'CHANGELOG.md',
     'examples/README.md',
+    'examples/comparison/README.md',
     'examples/production-workflow/README.md',
     ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
   ].sort();

@@ -18,7 +18,7 @@ export function Changed({ comparison }: { readonly comparison: Comparison }) {
   return (
     <section>
       <h2>What changed</h2>
-      <div class="wide">
+      <div class="wide" tabindex={0} role="group" aria-label="Changed trials">
         <table>
           <thead>
             <tr>
@@ -98,7 +98,7 @@ function Timelines({
       <p class="dim">
         <Foreign text={changed.case} max={120} />, under <Foreign text={changed.schedule} max={120} />, repetition {changed.repetition}: {changed.change}
       </p>
-      <div class="wide">
+      <div class="wide" tabindex={0} role="group" aria-label="Both timelines">
         <table class="timelines">
           <thead>
             <tr>

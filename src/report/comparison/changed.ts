@@ -32,6 +32,12 @@ export function changeOf({ a, b }: Matched): Change {
 const ORDER: readonly ChangedTrial['change'][] = ['worse', 'mixed', 'better'];
 
 function sideOf(facts: TrialFacts): ChangedSide {
-  const { trial, ending, pass, why } = facts;
-  return { trial, ending, pass, useful: USEFUL.of(facts), harm: HARM.of(facts), why };
+  const { trial, ending, pass } = facts;
+  const harm = HARM.of(facts);
+  return { trial, ending, pass, useful: USEFUL.of(facts), harm, why: (harm ? harmIn(facts) : null) ?? facts.why };
+}
+
+/** The harm comes before what else was wrong: it says more of what changed. */
+function harmIn({ findings }: TrialFacts): string | null {
+  return findings.find(({ view, judgement }) => view !== 'outcome' && judgement === 'fail')?.message ?? null;
 }

@@ -73,7 +73,7 @@ function Schedules({ comparison }: { readonly comparison: Comparison }) {
         holds under that one only; intervals are widened for the number of schedules.
       </p>
       <GainChart comparison={comparison} />
-      <div class="wide">
+      <div class="wide" tabindex={0} role="group" aria-label="Figures by fault schedule">
         <table>
           <thead>
             <tr>
@@ -129,7 +129,7 @@ function Limits({ comparison }: { readonly comparison: Comparison }) {
         ))}
       </ul>
       {comparison.amounts.length > 0 && (
-        <div class="wide">
+        <div class="wide" tabindex={0} role="group" aria-label="Amounts">
           <table>
             <thead>
               <tr>
@@ -173,7 +173,7 @@ function Sides({ comparison }: { readonly comparison: Comparison }) {
   return (
     <section>
       <h2>What was compared</h2>
-      <div class="wide">
+      <div class="wide" tabindex={0} role="group" aria-label="What was compared">
         <table>
           <thead>
             <tr>

@@ -16,9 +16,9 @@ export function openingLines(comparison: Comparison): readonly [OpeningLine, Ope
     {
       label: 'Safer',
       answer: safer.answer,
-      text: `${answerText(comparison, safer, 'broke a rule or had a forbidden effect in', false)} ${forbiddenText(comparison)}`,
+      text: `${answerText(comparison, safer, 'broke a rule or had a forbidden effect in')} ${forbiddenText(comparison)}`,
     },
-    { label: 'More useful', answer: useful.answer, text: answerText(comparison, useful, 'did what was asked in', true) },
+    { label: 'More useful', answer: useful.answer, text: answerText(comparison, useful, 'did what was asked in') },
     { label: 'Only under these schedules', answer: null, text: schedulesText(comparison.schedules, comparison.changes) },
     { label: 'Not tested', answer: null, text: untestedText(comparison) },
   ];
@@ -53,13 +53,13 @@ export function namesOf({ a, b }: Pick<Comparison, 'a' | 'b'>): { readonly a: st
   return a.agent === b.agent ? { a: sideText(a), b: sideText(b) } : { a: a.agent, b: b.agent };
 }
 
-function answerText(comparison: Comparison, answer: Answer, did: string, good: boolean): string {
+function answerText(comparison: Comparison, answer: Answer, did: string): string {
   if (answer.gain === null) return `nothing is known of both in any of ${count(comparison.a.matched, 'matched trial')}.`;
   const names = namesOf(comparison);
   const times = (share: Share): string => `${share.count} of ${share.of} trials`;
   const level = `${Math.round(comparison.level * 100)}%`;
   const parts = [
-    `${names.b} ${did} ${times(answer.b)}, ${names.a} in ${times(answer.a)}: ${pointsText(answer.gain)} points ${good ? 'for' : 'in favour of'} ${names.b} (${level} interval ${intervalText(answer.interval)}, ${count(answer.cases, 'case')}).`,
+    `${names.b} ${did} ${times(answer.b)}, ${names.a} in ${times(answer.a)}: a gain of ${pointsText(answer.gain)} points (${level} interval ${intervalText(answer.interval)}, ${count(answer.cases, 'case')}).`,
   ];
   if (answer.unknown > 0)
     parts.push(

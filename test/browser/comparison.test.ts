@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Comparison } from '../../src/report/comparison/comparison.ts';
+import { comparisonHtml } from '../../src/report/comparison/page.tsx';
+import { CHROMIUM, requireOrSkip, skipTitle } from '../harness/requirements.ts';
+import { compared, type End, trialsOf } from '../unit/comparison-support.ts';
+import { overflow, seriousFaults } from './console-bench.ts';
+
+const browser = await requireOrSkip('browser');
+
+const HOSTILE = `</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>" style="x \u202egnp.exe\u001b[2J\u0007\u2028 <!-- ]]>${'wide'.repeat(60)}`;
+
+function hostile(): Comparison {
+  const ends = Array.from(
+    { length: 12 },
+    (_, at) =>
+      (schedule: string): End =>
+        schedule === HOSTILE ? 'harmful' : at % 3 === 0 ? 'useless' : 'pass',
+  );
+  const options = { schedules: ['none', HOSTILE], over: { title: HOSTILE, why: HOSTILE, agent: HOSTILE } };
+  const comparison = compared(
+    trialsOf(ends, options),
+    trialsOf(
+      ends.map(() => 'pass'),
+      { ...options, over: { title: HOSTILE } },
+    ),
+  );
+  const step = { kind: 'call', operation: 'op-1', text: HOSTILE, state: 'unknown (known: committed)', fault: 'smtp_final_dot' } as const;
+  const timeline = [
+    { a: step, b: step },
+    { a: step, b: null },
+  ];
+  return {
+    ...comparison,
+    a: { ...comparison.a, agent: HOSTILE },
+    changed: comparison.changed.map((one, at) => ({ ...one, case: HOSTILE, timeline: at < 3 ? timeline : null })),
+  };
+}
+
+describe.skipIf(!browser.met)(skipTitle('a comparison in a browser', browser), () => {
+  let folder: string;
+  let opened: Browser;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trialbed-comparison-'));
+    // As root Chromium has no sandbox; what it loads is ours.
+    opened = await chromium.launch({ ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }), args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await opened?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function open(comparison: Comparison, context: BrowserContextOptions = {}) {
+    const file = join(folder, 'comparison.html');
+    await writeFile(file, comparisonHtml(comparison));
+    const page = await (await opened.newContext({ viewport: { width: 1160, height: 830 }, ...context })).newPage();
+    page.setDefaultTimeout(10_000);
+    const asked: string[] = [];
+    const wrong: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    page.on('console', (message) => wrong.push(message.text()));
+    page.on('pageerror', (error) => wrong.push(error.message));
+    await page.goto(pathToFileURL(file).href);
+    return { page, asked, wrong };
+  }
+
+  it.each([
+    ['on a wide screen', {}],
+    ['on a phone, dark', { viewport: { width: 390, height: 800 }, colorScheme: 'dark' as const }],
+  ])('%s hostile text in every field is text, nothing is asked for, nothing is wider than the window, and everybody can read it', async (_, context) => {
+    const { page, asked, wrong } = await open(hostile(), context);
+    expect(asked).toEqual([page.url()]);
+    expect(wrong).toEqual([]);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+    expect(await page.locator('img, script').count()).toBe(0);
+    expect(await overflow(page)).toBe(0);
+    expect(await seriousFaults(page)).toEqual([]);
+    expect(await page.locator('dt').allInnerTexts()).toEqual(['Safer', 'More useful', 'Only under these schedules', 'Not tested']);
+  });
+
+  it('a changed case leads to both timelines, and every gain of the chart is in a table', async () => {
+    const { page } = await open(hostile());
+    await page.locator('tbody th a').first().click();
+    expect(await page.locator('#changed-1 .timelines tbody tr').count()).toBe(3);
+    const drawn = await page.locator('svg .mark title').allTextContents();
+    const text = await page.locator('main').innerText();
+    expect(drawn.length).toBe(6);
+    for (const gain of drawn.slice(2)) expect(text).toContain(gain);
+  });
+
+  it('is printed on pages of paper', async () => {
+    const { page } = await open(hostile());
+    const pdf = await page.pdf({ format: 'A4' });
+    expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(1);
+  });
+});
