@@ -87,7 +87,7 @@ describe.skipIf(!browser.met)(skipTitle('a comparison in a browser', browser), (
     await page.locator('tbody th a').first().click();
     expect(await page.locator('#changed-1 .timelines tbody tr').count()).toBe(3);
     const drawn = await page.locator('svg .mark title').allTextContents();
-    const text = await page.locator('main').innerText();
+    const text = await page.locator('main').textContent();
     expect(drawn.length).toBe(6);
     for (const gain of drawn.slice(2)) expect(text).toContain(gain);
   });

@@ -18,7 +18,7 @@ export function Changed({ comparison }: { readonly comparison: Comparison }) {
   return (
     <section>
       <h2>What changed</h2>
-      <div class="wide" tabindex={0} role="group" aria-label="Changed trials">
+      <section class="wide" tabindex={0} aria-label="Changed trials">
         <table>
           <thead>
             <tr>
@@ -62,7 +62,7 @@ export function Changed({ comparison }: { readonly comparison: Comparison }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
       {left > 0 && <p class="dim">And {left} more.</p>}
       {shown.map((one, at) => one.timeline !== null && <Timelines changed={one} at={at + 1} names={names} />)}
     </section>
@@ -98,7 +98,7 @@ function Timelines({
       <p class="dim">
         <Foreign text={changed.case} max={120} />, under <Foreign text={changed.schedule} max={120} />, repetition {changed.repetition}: {changed.change}
       </p>
-      <div class="wide" tabindex={0} role="group" aria-label="Both timelines">
+      <section class="wide" tabindex={0} aria-label="Both timelines">
         <table class="timelines">
           <thead>
             <tr>
@@ -123,7 +123,7 @@ function Timelines({
             </tr>
           </tbody>
         </table>
-      </div>
+      </section>
     </article>
   );
 }

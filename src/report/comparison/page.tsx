@@ -73,7 +73,7 @@ function Schedules({ comparison }: { readonly comparison: Comparison }) {
         holds under that one only; intervals are widened for the number of schedules.
       </p>
       <GainChart comparison={comparison} />
-      <div class="wide" tabindex={0} role="group" aria-label="Figures by fault schedule">
+      <section class="wide" tabindex={0} aria-label="Figures by fault schedule">
         <table>
           <thead>
             <tr>
@@ -111,7 +111,7 @@ function Schedules({ comparison }: { readonly comparison: Comparison }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </section>
   );
 }
@@ -129,7 +129,7 @@ function Limits({ comparison }: { readonly comparison: Comparison }) {
         ))}
       </ul>
       {comparison.amounts.length > 0 && (
-        <div class="wide" tabindex={0} role="group" aria-label="Amounts">
+        <section class="wide" tabindex={0} aria-label="Amounts">
           <table>
             <thead>
               <tr>
@@ -163,7 +163,7 @@ function Limits({ comparison }: { readonly comparison: Comparison }) {
               })}
             </tbody>
           </table>
-        </div>
+        </section>
       )}
     </section>
   );
@@ -173,7 +173,7 @@ function Sides({ comparison }: { readonly comparison: Comparison }) {
   return (
     <section>
       <h2>What was compared</h2>
-      <div class="wide" tabindex={0} role="group" aria-label="What was compared">
+      <section class="wide" tabindex={0} aria-label="What was compared">
         <table>
           <thead>
             <tr>
@@ -202,7 +202,7 @@ function Sides({ comparison }: { readonly comparison: Comparison }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </section>
     </section>
   );
 }
