@@ -107,6 +107,7 @@ test('every command has help with examples, and --json', async () => {
     'report',
     'show',
     'trace',
+    'compare',
     'replay',
     'watch',
     'ps',
