@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+// As it is installed: plain Node reads no page that is written in JSX.
+import { writeBatchReport } from 'trialbed';
 import { trialbedOver } from '../src/client/index.ts';
-import { writeBatchReport } from '../src/client/report.ts';
 import { run } from '../src/client/run.ts';
 import { startWorkerProcess } from '../src/client/worker-process.ts';
 import { status } from '../src/infra/services.ts';

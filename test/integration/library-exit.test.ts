@@ -7,7 +7,8 @@ import pg from 'pg';
 import { expect, inject, test } from 'vitest';
 
 const newName = customAlphabet('abcdefghjkmnpqrstuvwxyz23456789', 8);
-const CLIENT = new URL('../../src/client/index.ts', import.meta.url).href;
+/** As it is installed: plain Node reads no page that is written in JSX. */
+const CLIENT = new URL('../../dist/client/index.js', import.meta.url).href;
 
 /** Runs a program over the client API, with a store and a home of its own, until it ends by itself. */
 async function program(text: string): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {

@@ -46,6 +46,7 @@ describe('the package, installed from its archive in an empty folder', { timeout
         '.css',
         '.csv',
         '.d.ts',
+        '.html',
         '.js',
         '.json',
         '.md',
