@@ -46,6 +46,18 @@ describe('published numbers', () => {
     expect(passAtK(FIFTY, k)?.mean).toBeCloseTo(at, 4);
   });
 
+  it('tasks of one cluster count as alike: what a case does under many schedules is no proof of other cases', () => {
+    const under = (cluster: string) => Array.from({ length: 10 }, () => ({ passes: 2, trials: 2, cluster }));
+    const clustered = passHatK(['a', 'b', 'c'].flatMap(under), 2);
+    expect(clustered).toMatchObject({ mean: 1, clusters: 3, n: 30, interval: wilson(3, 3) });
+    expect(
+      passHatK(
+        Array.from({ length: 30 }, () => ({ passes: 2, trials: 2 })),
+        2,
+      )?.interval,
+    ).toEqual(wilson(30, 30));
+  });
+
   it('the standard error clustered by task, and the naive one', () => {
     expect(clusteredMean(FIFTY_SCORES)).toMatchObject({
       mean: expect.closeTo(0.42, 10),

@@ -72,6 +72,7 @@ function agentRates(agent: string, schedule: string | null, trials: readonly Tri
   const missing = count('missing');
   // A case under another schedule is another task: what repeats is both together.
   const repeats = [...Map.groupBy(scored, (one) => JSON.stringify([one.case, one.schedule])).values()].map((own) => ({
+    ...(own[0] && { cluster: own[0].case }),
     passes: own.filter(({ pass }) => pass === 'pass').length,
     trials: own.length,
   }));

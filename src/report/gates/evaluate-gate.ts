@@ -58,6 +58,7 @@ function share(gate: Gate, scored: readonly TrialFacts[], missing: number): Foun
 /** Repetitions of a case under one schedule are repetitions of one task. */
 function repeated({ of, k }: NonNullable<Gate['repeats']>, scored: readonly TrialFacts[]): Found | string {
   const cases = [...Map.groupBy(scored, (one) => JSON.stringify([one.case, one.schedule])).values()].map((own) => ({
+    ...(own[0] && { cluster: own[0].case }),
     passes: own.filter(({ pass }) => pass === 'pass').length,
     trials: own.length,
   }));
