@@ -8,6 +8,7 @@ import pg from 'pg';
 import type { TestServices } from '../harness/services.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const JSX = new URL('../harness/jsx.ts', import.meta.url).href;
 const newName = customAlphabet('abcdefghjkmnpqrstuvwxyz23456789', 8);
 
 /** What a command printed and how it ended. */
@@ -77,7 +78,7 @@ export function jsonLines(text: string): { readonly type: string; readonly [name
 }
 
 function startCommand(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['--import', JSX, MAIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';
   const watchers = new Set<() => void>();
