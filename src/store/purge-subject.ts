@@ -67,8 +67,10 @@ export async function purgeSubject(database: Database, address: string, dryRun: 
 
   async function step(sql: Sql, table: SealedTable, column: string, after: string): Promise<string | null> {
     const place = (trial: string) => placeOf(table, column as never, trial);
+    // Nothing goes on from what is played on a cassette; its rows are of no attempt, and gone with the trial.
+    const neededFrom = table === 'cassette_operations' ? 'null::text' : `(${goingOnFrom('v')} limit 1)`;
     const rows = await sql.query<{ place: string; trial: string; over: boolean; needed_by: string | null; value: Json }>(
-      `select v.ctid::text as place, v.trial, t.settled is not null and t.phase = 'done' as over, (${goingOnFrom('v')} limit 1) as needed_by, v.${column} as value
+      `select v.ctid::text as place, v.trial, t.settled is not null and t.phase = 'done' as over, ${neededFrom} as needed_by, v.${column} as value
        from trialbed.${table} v join trialbed.trials t on t.id = v.trial
        where v.ctid > $1::tid and v.${column} is not null order by v.ctid limit ${STEP} for update of v`,
       [after],

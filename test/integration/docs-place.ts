@@ -23,7 +23,10 @@ export async function readerFolder(services: TestServices): Promise<ReaderFolder
   const path = await mkdtemp(join(tmpdir(), 'trialbed-docs-'));
   const bin = join(path, '.bin');
   await mkdir(bin);
-  await writeFile(join(bin, 'trialbed'), `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'src', 'cli', 'main.ts')}" "$@"\n`);
+  await writeFile(
+    join(bin, 'trialbed'),
+    `#!/bin/sh\nexec "${process.execPath}" --import "${join(ROOT, 'test', 'harness', 'jsx.ts')}" "${join(ROOT, 'src', 'cli', 'main.ts')}" "$@"\n`,
+  );
   await chmod(join(bin, 'trialbed'), 0o755);
   const name = `docs_${newName()}`;
   const url = new URL(services.postgresUrl);
