@@ -46,14 +46,6 @@ export function duration(value: string): number {
   return Number(amount) * { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit as 's' | 'm' | 'h' | 'd'];
 }
 
-/** A share from 0 to 1. */
-export function rate(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isFinite(number) || number < 0 || number > 1)
-    throw new InvalidArgumentError('It must be a number from 0 to 1, for example 0.9.');
-  return number;
-}
-
 /** `2.50 USD`. */
 export function moneyAmount(value: string): Money {
   const [, amount, currency] = /^(\d{1,9}(?:\.\d{1,9})?) ?([A-Z]{3})$/.exec(value) ?? [];

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { runRequest } from '../../src/cli/commands/run.ts';
-import { assignment, commaList, positiveInteger, rate, shard } from '../../src/cli/options.ts';
+import { assignment, commaList, gates, positiveInteger, shard } from '../../src/cli/options.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { TestHost } from './cli-support.ts';
 
@@ -21,8 +21,8 @@ describe('values of options', () => {
     expect(() => shard(text)).toThrow(InvalidArgumentError);
   });
 
-  test.each([['1.1'], ['-0.1'], ['x'], [''], [' ']])('"%s" is no rate', (text) => {
-    expect(() => rate(text)).toThrow(InvalidArgumentError);
+  test.each([['pass>=1.1'], ['pass>=-0.1'], ['x'], [''], [' ']])('"%s" is no gate', (text) => {
+    expect(() => gates(text, undefined)).toThrow(InvalidArgumentError);
   });
 
   test('values of the environment are JSON where they read as JSON, else text', () => {

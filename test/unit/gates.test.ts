@@ -169,6 +169,19 @@ describe('a gate is judged', () => {
     expect(judged([]).gate).toBe('not_met');
   });
 
+  it('not met where a cassette had no answer, unless that is allowed', () => {
+    const facts = [fact(), fact({ case: 'missed', ending: 'cassette_miss', pass: null })];
+    expect(judged(facts).gate).toBe('not_met');
+    expect(judgeGates(facts, { gates: [], today: TODAY, allowMisses: true }).gate).toBe('met');
+    expect(judgeGates([...facts, fact({ pass: 'fail' })], { gates: [], today: TODAY, allowMisses: true }).gate).toBe('not_met');
+  });
+
+  it('by a share of what passes, and a trial that nobody could decide is scored and not passed', () => {
+    expect(judged([fact(), fact(), fact(), fact({ pass: 'fail' })], 'pass>=0.75').gate).toBe('met');
+    expect(judged([fact(), fact(), fact(), fact({ pass: 'undetermined' })], 'pass>=0.8').gate).toBe('not_met');
+    expect(judged([fact({ ending: 'infra_error', pass: null })], 'pass>=0').gate).toBe('infrastructure');
+  });
+
   it('without the cases in quarantine, until their day is over', () => {
     const quarantine = { reason: 'the fixture lags', owner: 'mara', until: '2026-12-01' };
     const shaky = fact({ case: 'shaky', pass: 'fail', quarantine });
