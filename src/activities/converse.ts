@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import type { WorkflowClient } from '@temporalio/client';
 import type { ServiceAccess } from '../domain/agent.ts';
 import type { ModelRoute } from '../domain/model.ts';
@@ -27,8 +27,6 @@ import type { TrialContext } from './trial-context.ts';
 import { ConversationOver, userSide } from './user-side.ts';
 import { accessVariables, worldAccess } from './world-access.ts';
 
-const HEARTBEAT_MS = 2_000;
-
 export interface ConverseOptions {
   readonly workflows: WorkflowClient;
   /** Values of variables of our environment that an agent's description names; unset ones are left out. */
@@ -55,7 +53,6 @@ export async function converse(
   const trial = workflows.getHandle(workflowExecution?.workflowId ?? at.trial, workflowExecution?.runId);
   // Only an agent that lives elsewhere, and is asked for its answer, outlives our worker; one of a team does not.
   const left = agent.kind === 'http' && !part && activityInfo().attempt > 1 ? await leftConversation(services.store, world, at) : null;
-  const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
   const names = {
     calls: at.part?.calls ?? left?.calls ?? 0,
     operations: new Map(left?.named.map(({ id, operation }) => [id, operation])),
@@ -139,7 +136,6 @@ export async function converse(
     const failure = cancellationSignal().aborted ? interruption(cancellationSignal()) : error;
     throw agent.kind === 'http' && !part && (await services.store.openTurn(at.trial, at.attempt)) ? passing(failure) : failure;
   } finally {
-    clearInterval(beat);
     over.abort();
   }
 }

@@ -1,6 +1,6 @@
 import { type AgentSpec, memberPermission, partsOf } from '../domain/agent.ts';
 import type { PermissionContext } from '../domain/case.ts';
-import { activityInfo, cancellationSignal, CompleteAsyncError, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, CompleteAsyncError } from '@temporalio/activity';
 import { ownerOf, type TrialPhase } from '../domain/trial.ts';
 import { ToolFailure } from '../environments/define.ts';
 import type { ModelRoute } from '../domain/model.ts';
@@ -29,6 +29,7 @@ import type { CallModelServices } from './model-agent/ask-model.ts';
 import { callModel } from './model-agent/call-model.ts';
 import { Part } from './member-part.ts';
 import { originOf, recallCall, restoreOrigin } from './origins.ts';
+import { withHeartbeats } from './heartbeats.ts';
 import { modelUser } from './model-user.ts';
 import { keepWorld } from './keep-world.ts';
 import { hitCall, operate } from './operate.ts';
@@ -49,7 +50,6 @@ import { settleAttempt } from './settle-attempt.ts';
 import { type TrialContext, TrialContexts } from './trial-context.ts';
 import { solutionOf } from './solution-of.ts';
 
-const HEARTBEAT_MS = 2_000;
 /** How long the fence waits for a writer before it ends its session. */
 const FENCE_DRAIN_MS = 5_000;
 
@@ -200,7 +200,6 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async operate({ trial, attempt, world: ref, operation, tool, dispatch, faults = [], position = null, ended = null, approved = null, playOn }) {
       const { environment, kase, rules, agent } = await contexts.get(trial);
-      const beat = activityInfo().isLocal ? undefined : setInterval(() => heartbeat(), HEARTBEAT_MS);
       try {
         const world = await worlds.open(ref, { seen: true });
         failpoint('dispatched_before_write');
@@ -219,8 +218,6 @@ export function createTrialActivities(services: ActivityServices, options: Trial
       } catch (error) {
         // What a library throws when it is told to stop says nothing of the tool.
         throw cancellationSignal().aborted && !(error instanceof ToolFailure) ? interruption(cancellationSignal()) : error;
-      } finally {
-        clearInterval(beat);
       }
     },
 
@@ -349,7 +346,7 @@ function guard(log: ActivityServices['log'], activities: TrialActivities): Trial
     name,
     async (request: never) => {
       try {
-        return await run(request);
+        return await withHeartbeats(() => run(request));
       } catch (error) {
         sayWhatIsWaitedFor(log, error);
         // No failure: the activity stays open, and the server ends it by its time-out.

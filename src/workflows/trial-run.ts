@@ -31,7 +31,7 @@ import { dispatchCall } from './dispatch.ts';
 import { Door } from './door.ts';
 import { Gate } from './gate.ts';
 import { leaseMs } from './lease-time.ts';
-import type { TrialInput } from './messages.ts';
+import { LOST_AFTER, type TrialInput } from './messages.ts';
 import { PATIENT } from './patience.ts';
 import { ScriptAgent } from './script-agent.ts';
 import type { TrialStanding } from './standing.ts';
@@ -44,7 +44,12 @@ export const DRAIN_MS = 10_000;
 const short = proxyLocalActivities<TrialActivities>(PATIENT);
 /** What is repeated step by step where it fails. */
 const once = proxyLocalActivities<TrialActivities>({ ...PATIENT, retry: { maximumAttempts: 1 } });
-const slow = proxyActivities<TrialActivities>({ ...PATIENT, startToCloseTimeout: '3 minutes', scheduleToCloseTimeout: '10 minutes' });
+const slow = proxyActivities<TrialActivities>({
+  ...PATIENT,
+  startToCloseTimeout: '3 minutes',
+  scheduleToCloseTimeout: '10 minutes',
+  heartbeatTimeout: LOST_AFTER,
+});
 
 /** In a line of the log. */
 const MAX_ERROR_LENGTH = 2_000;

@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ChatMessage } from '../../domain/chat.ts';
 import { type ModelCall, type ModelRoute, priceOf } from '../../domain/model.ts';
@@ -20,8 +20,6 @@ export interface CallModelServices {
   readonly now: () => Date;
   readonly failpoint: (name: string) => void;
 }
-
-const HEARTBEAT_MS = 2_000;
 
 /** One call of a model, on behalf of an agent or of a simulated user. */
 export interface Asking extends AttemptRef, Pick<ModelCall, 'id' | 'who' | 'agent'> {
@@ -57,7 +55,6 @@ export async function askModel({ models, store, now }: CallModelServices, route:
       tries,
     },
   };
-  const beat = setInterval(() => heartbeat(), HEARTBEAT_MS);
   try {
     const limit = limitMs === undefined ? {} : { limitMs };
     const waits = tellsModelWait(store, asking);
@@ -76,8 +73,6 @@ export async function askModel({ models, store, now }: CallModelServices, route:
     }
     if (error.kind === 'refused' || (last && error.kind === 'passing' && who === 'user')) return { kind: 'refused', problem };
     throw failureOf(error, problem.message, last);
-  } finally {
-    clearInterval(beat);
   }
 }
 
