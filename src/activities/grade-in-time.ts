@@ -5,7 +5,7 @@ import type { TrialRecord } from '../domain/record.ts';
 import type { Verdict } from '../domain/verdict.ts';
 
 /** Shorter than a missed heartbeat: while it grades, a worker does nothing else. */
-const LIMIT_MS = 5_000;
+const LIMIT_MS = 3_000;
 
 /** A regular expression of the case that tries without end on what the agent wrote. No verdict: neither pass nor fail. Another attempt would meet it again. */
 export class GraderTimeoutError extends Error {

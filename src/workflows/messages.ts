@@ -10,13 +10,13 @@ import type { TrialPhase } from '../domain/trial.ts';
  * always in one; the server's default is ten seconds. The sign of life comes after four fifths of it: what is left must do for a machine that has no time left, since a
  * task that is lost twice waits longer and longer.
  */
-export const WORKFLOW_TASK_TIMEOUT = '8 seconds';
+export const WORKFLOW_TASK_TIMEOUT = '6 seconds';
 
 /**
  * Without a heartbeat for so long, which is sent every two seconds, an activity's worker counts as lost. Longer than the grading of a trial may hold a worker up; short, since what
  * it held stands still meanwhile.
  */
-export const LOST_AFTER = '8 seconds';
+export const LOST_AFTER = '6 seconds';
 
 /**
  * A call of an agent that lives outside the workflow, with the attempt that the agent belongs to. The Update's id is that of {@link callId}, so that a
