@@ -56,19 +56,21 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   );
 
   const plan = planStorm(options);
-  const main = await writeStormSuite(home, options.trials / TRIALS_A_ROUND);
+  const main = await writeStormSuite(home, 'storm', options.trials / TRIALS_A_ROUND);
+  const encore = await writeStormSuite(home, 'encore', ENCORE_REPETITIONS);
   const others = plan.rare.length > 0 ? await otherSuites(home, provider.url) : [];
   const more = ['--seed', options.seed, '--keep', 'always', '--no-gate', '--json'];
   const runs = (batch: StormBatch, concurrency: number) =>
     new BatchRun({ home, env: variables }, root.store, batch, [...more, '--concurrency', String(concurrency)]);
 
-  const struck = await strike({ home, env: variables }, plan, { main, others, concurrency: options.concurrency, interrupted }, runs, say);
+  const struck = await strike({ home, env: variables }, plan, { main, encore, others, concurrency: options.concurrency, interrupted }, runs, say);
   const trials = (await Promise.all(struck.rows.map(({ id }) => root.store.trials(id)))).flat().map(({ id }) => id);
   const found = await recoveries(root.temporal, trials, struck.kills);
   const requeued = await Promise.race([requeueLost({ home, env: variables }, root.store, struck.rows, say), interrupted]);
   say('undisturbed');
   const batches: Storm['batches'][number][] = [];
-  for (const batch of [main, ...others]) {
+  for (const batch of [main, encore, ...others]) {
+    if (!struck.rows.some(({ suite }) => suite === batch.suite)) continue;
     const other = await Promise.race([stack.use(runs(batch, options.concurrency)).finished, interrupted]);
     for (const row of struck.rows.filter(({ suite }) => suite === batch.suite)) {
       const pair = { suite: batch.suite, struck: row.id, undisturbed: other.id };
@@ -86,8 +88,11 @@ export async function runStorm(options: StormOptions, home: string, say: (line: 
   return { options, kills: struck.kills, missed: struck.missed, recoveries: found, batches, gaveUp: struck.gaveUp, swept, violations };
 }
 
-/** So often the batches of other kinds are run, until each of their failpoints was reached. */
+/** So often the batches of other kinds are run, and the one that follows the main batch, until each of their failpoints was reached. */
 const ROUNDS = 4;
+
+/** Of a batch like the main one that follows where that was over, as on a fast machine, before a worker was killed at each of its failpoints. */
+const ENCORE_REPETITIONS = 2;
 
 function isRare({ rare }: StormPlan, name: string): boolean {
   return rare.some((one) => one.name === name);
@@ -103,7 +108,13 @@ interface Struck {
 async function strike(
   place: Place,
   plan: StormPlan,
-  batches: { readonly main: StormBatch; readonly others: readonly StormBatch[]; readonly concurrency: number; readonly interrupted: Promise<never> },
+  batches: {
+    readonly main: StormBatch;
+    readonly encore: StormBatch;
+    readonly others: readonly StormBatch[];
+    readonly concurrency: number;
+    readonly interrupted: Promise<never>;
+  },
   runs: (batch: StormBatch, concurrency: number) => BatchRun,
   say: (line: string) => void,
 ): Promise<Struck> {
@@ -122,14 +133,21 @@ async function strike(
     reached: (failpoint, pid, at) => killed({ what: 'failpoint', failpoint, pid, at, done: run.done }),
     endedByItself: (how) => gaveUp.push(how),
   });
-  run = running.use(runs(batches.main, batches.concurrency));
+  const main = running.use(runs(batches.main, batches.concurrency));
+  run = main;
   const follow = async (one: BatchRun) => {
     rows.push(await one.finished);
     gaveUp.push(...one.gaveUp);
   };
   const all = Promise.all([
-    follow(run),
-    strikeAll(place.home, plan.strikes, { run, worker, killed }),
+    (async () => {
+      await follow(main);
+      for (let round = 0; round < ROUNDS && worker.left.some((name) => !isRare(plan, name)); round++) {
+        run = running.use(runs(batches.encore, batches.concurrency));
+        await follow(run);
+      }
+    })(),
+    strikeAll(place.home, plan.strikes, { run: main, worker, killed }),
     (async () => {
       for (let round = 0; round < ROUNDS && worker.left.some((name) => isRare(plan, name)); round++) {
         for (const batch of batches.others) await follow(running.use(runs(batch, 4)));

@@ -28,17 +28,17 @@ const CASES = [
 
 const COMMON = { environment: 'support-desk', clock: '2026-03-02T09:30:00+01:00', timezone: 'Europe/Berlin', user: { name: 'mara', role: 'agent' } };
 
-/** The batch by which kills are counted: ten cases of the support desk, by a script and by a program through the gateway. */
-export async function writeStormSuite(folder: string, repetitions: number): Promise<StormBatch> {
-  const suite = join(folder, 'storm');
+/** Ten cases of the support desk, by a script and by a program through the gateway. */
+export async function writeStormSuite(folder: string, name: string, repetitions: number): Promise<StormBatch> {
+  const suite = join(folder, name);
   await mkdir(suite, { recursive: true });
-  await writeFile(join(suite, 'suite.yaml'), stringify({ name: 'storm', budget: { calls: 30, wall: '60s' }, ...COMMON }));
+  await writeFile(join(suite, 'suite.yaml'), stringify({ name, budget: { calls: 30, wall: '60s' }, ...COMMON }));
   const source = join(ROOT, 'src/environments/support-desk/suite');
   for (const part of ['cases', 'faults']) await cp(join(source, part), join(suite, part), { recursive: true });
   const agent = { name: 'desk', version: '1', kind: 'command', folder: join(ROOT, 'test/chaos/storm/desk'), program: process.execPath, args: ['desk.mjs'] };
   await writeFile(join(suite, 'desk.yaml'), stringify(agent));
   const agents = ['--agent', 'reference', '--agent', join(suite, 'desk.yaml')];
-  return { suite: 'storm', args: [suite, ...agents, ...CASES.flatMap((name) => ['--case', name]), '--trials', String(repetitions)] };
+  return { suite: name, args: [suite, ...agents, ...CASES.flatMap((id) => ['--case', id]), '--trials', String(repetitions)] };
 }
 
 /** Batches that pass the failpoints that a support desk never does: approvals, a tool server with a database for each world, a model and a simulated user. */
