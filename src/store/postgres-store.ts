@@ -38,6 +38,7 @@ import {
   settledPlaces,
   standingOf,
 } from './launching.ts';
+import { judgingRows } from './judging.ts';
 import { checkKeys, listKeys, rotateKeys } from './keys.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 import { addModelCall, listBatchCalls, listModelCalls, sumPrices } from './model-calls.ts';
@@ -96,6 +97,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       rotateKeys(database, { batch, now: now(), onProgress, ...(signal && { signal }) }),
 
     cassetteWorlds: cassetteWorldRows(database),
+    judging: judgingRows(database, now),
 
     putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules, now())),
     caseDocument: (hash) => caseDocument(database, hash),

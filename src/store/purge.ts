@@ -28,7 +28,9 @@ const OLD: { readonly [K in Exclude<RecordClass, 'verdicts'>]: string } = {
   snapshots: `exists (select 1 from trialbed.snapshots s where s.trial = a.trial and s.attempt = a.attempt)`,
   raw_mail: `exists (select 1 from trialbed.snapshots s where s.trial = a.trial and s.attempt = a.attempt and s.raw_mails::text is distinct from '[]')`,
   conversation: `(exists (select 1 from trialbed.messages m where m.trial = a.trial and m.attempt = a.attempt)
-    or exists (select 1 from trialbed.conversation c where c.trial = a.trial and c.attempt = a.attempt))`,
+    or exists (select 1 from trialbed.conversation c where c.trial = a.trial and c.attempt = a.attempt)
+    or exists (select 1 from trialbed.judgements j where j.trial = a.trial and j.attempt = a.attempt and (j.reason is not null or j.problem is not null))
+    or exists (select 1 from trialbed.labels l where l.trial = a.trial and l.attempt = a.attempt and l.note is not null))`,
   ledger: `(exists (select 1 from trialbed.records r where r.trial = a.trial and r.attempt = a.attempt)
     or exists (select 1 from trialbed.approvals p where p.trial = a.trial and p.attempt = a.attempt)
     or exists (select 1 from trialbed.model_calls m where m.trial = a.trial and m.attempt = a.attempt))`,
@@ -82,6 +84,9 @@ const REMOVE: { readonly [K in Exclude<RecordClass, 'verdicts'>]: (sql: Sql, at:
   },
   async conversation(sql, { trial, attempt }) {
     for (const table of ['messages', 'conversation']) await sql.query(`delete from trialbed.${table} where trial = $1 and attempt = $2`, [trial, attempt]);
+    // What raters wrote quotes what was said; their categories stay.
+    await sql.query('update trialbed.judgements set reason = null, problem = null where trial = $1 and attempt = $2', [trial, attempt]);
+    await sql.query('update trialbed.labels set note = null where trial = $1 and attempt = $2', [trial, attempt]);
     const [row] = await sql.query<{ body: TrialRecord }>('select body from trialbed.records where trial = $1 and attempt = $2', [trial, attempt]);
     if (row === undefined) return;
     const { handOvers: _, ...record } = sql.sealing.open(row.body, placeOf('records', 'body', trial));
@@ -101,6 +106,8 @@ const REMOVE: { readonly [K in Exclude<RecordClass, 'verdicts'>]: (sql: Sql, at:
 
 /** Of the trials of a batch, in the order in which they refer to each other. */
 const OF_A_TRIAL = [
+  'judgements',
+  'labels',
   'origins',
   'snapshots',
   'verdicts',

@@ -10,6 +10,8 @@ export const SEALED_COLUMNS = {
   snapshots: ['body', 'raw_mails'],
   origins: ['notes'],
   cassette_operations: ['body'],
+  judgements: ['reason', 'problem'],
+  labels: ['note'],
 } as const;
 
 export type SealedTable = keyof typeof SEALED_COLUMNS;

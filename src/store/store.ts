@@ -16,6 +16,7 @@ import type { AuditedAct, AuditEntry, AuditFilter } from './audit.ts';
 import type { ConsoleKey, ListedToken } from './console-keys.ts';
 import type { CassetteWorldRows } from './cassette-worlds.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
+import type { JudgingRows } from './judging.ts';
 import type { KeyUse, Rotation } from './keys.ts';
 import type { BatchStanding } from './launching.ts';
 import type { Outcomes } from './outcomes.ts';
@@ -451,6 +452,9 @@ export interface Store extends AsyncDisposable {
 
   /** What stands for worlds of attempts that are played on cassettes. */
   readonly cassetteWorlds: CassetteWorldRows;
+
+  /** Rubrics, judgements of models, labels of people. */
+  readonly judging: JudgingRows;
 
   /** End state of a case's reference solution, by generation and case. */
   referenceEffects(generation: string, caseHash: string): Promise<readonly Effect[] | null>;

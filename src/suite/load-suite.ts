@@ -11,6 +11,7 @@ import { checkOutcomes } from './check-outcomes.ts';
 import { check, problemAt, unknownName } from './issues.ts';
 import { routeOf } from './route-file.ts';
 import { routeSchema } from './route-schema.ts';
+import { type LoadedRubric, loadRubric } from './rubric-file.ts';
 import { nearestName } from '../domain/text/nearest.ts';
 import { withPathsFrom } from './option-paths.ts';
 import { builtInEnvironments, builtInPack, builtInSuite, builtInSuites, codeFile, isBuiltInName, kindOf, packIn } from './places.ts';
@@ -59,6 +60,7 @@ export async function readSuiteFiles(
   const cases = await loadCases(folder, written === null ? UNKNOWN_DEFAULTS : { ...written, ...defaultRoute }, problems);
   const schedules = await loadSchedules(folder, problems);
   problems.push(...checkOutcomes(cases, schedules));
+  const rubrics = await loadRubrics(folder, problems);
   const agents = await listAgents(folder, problems);
   if (written === null) return { suite: null, problems };
   const environment = await environmentOf(source, written, folder, problems);
@@ -79,6 +81,7 @@ export async function readSuiteFiles(
     environment: { file: environment.file, options: { ...environment.options, ...options.environmentOptions } },
     cases: cases.filter((loaded) => isChosen(loaded, options)),
     schedules: Object.fromEntries(schedules.map((loaded) => [loaded.schedule.name, loaded])),
+    rubrics: Object.fromEntries(rubrics.map((loaded) => [loaded.rubric.name, loaded])),
     agents,
     defaults,
     ...(written.cassettes && { cassettes: suiteCassettesOf(written.cassettes) }),
@@ -145,6 +148,16 @@ async function loadSchedules(folder: string, problems: FileProblem[]): Promise<r
   }
   // Of files "a-b.yaml" comes before "a.yaml".
   return schedules.sort((a, b) => (a.schedule.name < b.schedule.name ? -1 : 1));
+}
+
+async function loadRubrics(folder: string, problems: FileProblem[]): Promise<readonly LoadedRubric[]> {
+  const place = join(folder, 'rubrics');
+  const rubrics: LoadedRubric[] = [];
+  for (const name of await yamlFiles(place, problems)) {
+    const loaded = await collectAsync(problems, () => loadRubric(join(place, name)));
+    if (loaded !== null) rubrics.push(loaded);
+  }
+  return rubrics.sort((a, b) => (a.rubric.name < b.rubric.name ? -1 : 1));
 }
 
 /** Globs over cases of which none is there. */

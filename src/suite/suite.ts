@@ -5,6 +5,7 @@ import type { FaultSchedule } from '../domain/fault.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { Money } from '../domain/model.ts';
 import type { SuiteCassettes } from './cassette-schema.ts';
+import type { LoadedRubric } from './rubric-file.ts';
 import { shownPath } from '../environments/shown-path.ts';
 
 /** A suite as read from its folder: `suite.yaml` and `cases/*.yaml`. */
@@ -17,6 +18,8 @@ export interface Suite {
   readonly cases: readonly LoadedCase[];
   /** Fault schedules of the suite's `faults/` folder by name, sorted. `none`, the one without rules, is not among them. */
   readonly schedules: { readonly [name: string]: LoadedSchedule };
+  /** Rubrics of the suite's `rubrics/` folder by name, sorted. */
+  readonly rubrics: { readonly [name: string]: LoadedRubric };
   /** Agents of the suite's `agents/` folder by name, beside the built-in `reference` and `do-nothing`. */
   readonly agents: { readonly [name: string]: string };
   readonly defaults: {

@@ -10,9 +10,9 @@ import { type CommonFlags, print, printJson } from '../host.ts';
 export const addSchema: AddCommand = (program, { host, action }) => {
   const command = program
     .command('schema')
-    .summary('JSON Schemas of suite, case, agent, fault and route files')
+    .summary('JSON Schemas of suite, case, agent, fault, route and rubric files')
     .description(
-      'Print the JSON Schemas of suite, case, agent, fault and route files, or write one file for each into a folder, for completion and checks in editors.',
+      'Print the JSON Schemas of suite, case, agent, fault, route and rubric files, or write one file for each into a folder, for completion and checks in editors.',
     )
     .option('--out <dir>', 'folder for NAME.schema.json; made where missing')
     .action(
