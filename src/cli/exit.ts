@@ -80,6 +80,8 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'comparison_refused',
   'console_address',
   'nothing_to_run',
+  'judge_refused',
+  'judge_setup',
   'agent_access',
   'cassette',
   'suite_file',

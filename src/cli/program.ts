@@ -16,6 +16,7 @@ import { addDown } from './commands/down.ts';
 import { addFork } from './commands/fork.ts';
 import { addImport } from './commands/import.ts';
 import { addInit } from './commands/init.ts';
+import { addJudge } from './commands/judge.ts';
 import { addKeys } from './commands/keys.ts';
 import { addPin } from './commands/pin.ts';
 import { addPs } from './commands/ps.ts';
@@ -94,6 +95,7 @@ function createProgram(context: CommandContext): Command {
   addReset(program, context);
   addFork(program, context);
   addRegrade(program, context);
+  addJudge(program, context);
   program.commandsGroup('Steer a batch that runs:');
   addPause(program, context);
   addResume(program, context);

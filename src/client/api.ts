@@ -4,6 +4,10 @@ import type { RecordReport, RecordRequest } from './cassettes/record.ts';
 import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { ConsolePages } from '../gateway/app.ts';
 import type { CompareRequest } from './compare.ts';
+import type { JudgedSeries } from '../report/judges/judged.ts';
+import type { JudgeEstimate } from './judges/estimate.ts';
+import type { JudgeReport } from './judges/judge.ts';
+import type { JudgeRequest } from './judges/plan.ts';
 import type { Comparison } from '../report/comparison/comparison.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
@@ -312,6 +316,15 @@ export interface Trialbed extends AsyncDisposable {
    * is published. @throws {RecordedRunsError} for a file that is not there or is not what `from` says, with line numbers.
    */
   regradeRuns(request: RegradeRunsRequest): Promise<AgreementReport>;
+  /**
+   * Has a model judge the trials of a batch by a rubric of its suite; only those that it has not judged. Each judgement is stored as its reply comes.
+   * @throws {NotFoundError} @throws {SuiteFileError} @throws {JudgeRefusedError} @throws {JudgeSetupError} @throws {JudgeStoppedError} @throws {StoreConflictError} where the rubric has changed under its version
+   */
+  judge(request: JudgeRequest): Promise<JudgeReport>;
+  /** What that would take. Asks no model. @throws as `judge` */
+  estimateJudging(request: JudgeRequest): Promise<JudgeEstimate>;
+  /** What judges said of a batch, each series by itself. @throws {NotFoundError} */
+  judging(batch: string): Promise<readonly JudgedSeries[]>;
   validate(
     suite: string,
     options?: {
@@ -413,6 +426,10 @@ export type { OpenSnapshot, RestoredSnapshot } from './snapshots/restore.ts';
 export type { Snapshots, SnapshotView } from './snapshots/snapshots.ts';
 export type { SnapshotRow } from '../store/snapshots.ts';
 export type { RunEstimate } from './estimate.ts';
+export type { JudgeEstimate } from './judges/estimate.ts';
+export type { JudgeReport } from './judges/judge.ts';
+export type { JudgeRequest } from './judges/plan.ts';
+export type { JudgedSeries } from '../report/judges/judged.ts';
 export type { CancelReceipt, ControlReceipt } from './control.ts';
 export type { ReplayedRun, ReplayOptions, ReplayReport } from './replay.ts';
 export type { Divergence } from '../worker/replay/divergence.ts';

@@ -3,7 +3,18 @@ import type { Actor, AuditedAct } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 
 /** Codes of errors that refuse a request: nothing was changed by it. */
-const REFUSED = new Set(['decision_refused', 'control_refused', 'trial_runs', 'not_found', 'store_conflict', 'snapshot', 'no_key', 'point_refused']);
+const REFUSED = new Set([
+  'decision_refused',
+  'control_refused',
+  'trial_runs',
+  'not_found',
+  'store_conflict',
+  'snapshot',
+  'no_key',
+  'point_refused',
+  'judge_refused',
+  'suite_file',
+]);
 
 /** Does what somebody asks for, once the audit log says so, and then notes what became of it. @throws what `work` threw, and what the store threw before it */
 export async function audited<T>(store: Pick<Store, 'audit' | 'endAudited'>, act: AuditedAct, work: () => Promise<T>): Promise<T> {

@@ -20,6 +20,10 @@ import { asTheyAre } from './driven.ts';
 import { follow } from './follow.ts';
 import { estimate } from './estimate.ts';
 import { fork, type ForkRequest } from './fork.ts';
+import { estimateJudging } from './judges/estimate.ts';
+import { judge } from './judges/judge.ts';
+import { judgingOf } from './judges/judging-of.ts';
+import { judgeModels } from './judges/models.ts';
 import { keysOver } from './keys.ts';
 import { pin } from './pin.ts';
 import { purgeByAge, purgeSubject, requireAddress } from './retention/purge.ts';
@@ -169,6 +173,16 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     replay: (id, options = {}) => replay(root, id, options),
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
+    judge(request) {
+      const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
+      const services = { store, models: judgeModels(), now: () => new Date() };
+      return untilClosed(act('judge', request.batch, `by ${request.rubric}`, () => judge(services, { ...request, signal })));
+    },
+    estimateJudging: (request) => estimateJudging(store, request),
+    async judging(id) {
+      await batchNamed(id);
+      return judgingOf(store, id);
+    },
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
     contract: (request) => untilClosed(contractOnWorkers(request)),

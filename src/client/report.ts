@@ -37,7 +37,7 @@ export async function writeBatchReport(bed: ReportSource, options: ReportOptions
   const gates = asked ?? (collected.batch.options.gates ?? []).map(parseGate);
   // Without any of these the gate is what the counts say.
   const special = gates.length > 0 || allowMisses || collected.quarantined.length > 0;
-  const summary = special ? { ...counted, ...judgeGates(collected.facts, { gates, today, allowMisses }) } : counted;
+  const summary = special ? { ...counted, ...judgeGates(collected.facts, { gates, today, allowMisses, judges: collected.judges }) } : counted;
   const data = { ...collected, summary };
   return { files: await writeReport(options.folder, data, options.formats), data };
 }

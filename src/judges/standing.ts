@@ -1,16 +1,14 @@
 import { cohensKappa, type Kappa } from '../domain/statistics/kappa.ts';
+import type { Calibration } from '../domain/rubric.ts';
 import { confusionTable, type RatedPair } from './confusion.ts';
 
-/** What one series of a judge (one rubric's contents, one model route) gave, and what people gave for the same trials. */
+/** What one series of a judge (one rubric's contents, one model, asked in one way) gave, and what people gave for the same trials. */
 export interface JudgedSeries {
   /** Categories of the rubric, in its order. */
   readonly scale: readonly string[];
   readonly scores: readonly { readonly trial: string; readonly category: string }[];
   readonly labels: readonly { readonly trial: string; readonly person: string; readonly category: string }[];
-  /** Trials that people must have labelled before the judge counts. Default: 50. */
-  readonly minLabels?: number;
-  /** What the lower bound of kappa's interval must exceed. Default: 0, which is agreement by chance. */
-  readonly minKappa?: number;
+  readonly calibration: Calibration;
 }
 
 /** Whether a judge may decide anything. */
@@ -27,7 +25,7 @@ export interface JudgeStanding {
 }
 
 /** Holds a judge against people. Where several people labelled a trial, their most frequent category is its label. */
-export function judgeStanding({ scale, scores, labels, minLabels = 50, minKappa = 0 }: JudgedSeries): JudgeStanding {
+export function judgeStanding({ scale, scores, labels, calibration }: JudgedSeries): JudgeStanding {
   const byTrial = Map.groupBy(labels, ({ trial }) => trial);
   const pairs: RatedPair[] = [];
   let split = 0;
@@ -40,13 +38,18 @@ export function judgeStanding({ scale, scores, labels, minLabels = 50, minKappa 
   }
   const kappa = cohensKappa(confusionTable(scale, pairs));
   const told = { labels: pairs.length, split, kappa };
-  if (pairs.length < minLabels)
-    return { calibrated: false, why: `uncalibrated: people labelled ${pairs.length} of the ${minLabels} trials that are needed`, ...told };
-  if (!kappa) return { calibrated: false, why: 'uncalibrated: all scores and labels are of one category, so agreement cannot be told from chance', ...told };
+  if (pairs.length < calibration.labels)
+    return { calibrated: false, why: `people labelled ${pairs.length} of the ${calibration.labels} trials that are needed`, ...told };
+  if (!kappa) return { calibrated: false, why: 'all scores and labels are of one category, so agreement cannot be told from chance', ...told };
   const shown = `kappa ${kappa.kappa.toFixed(2)} [${kappa.interval.low.toFixed(2)}, ${kappa.interval.high.toFixed(2)}] on ${pairs.length} trials`;
-  if (kappa.interval.low <= minKappa) return { calibrated: false, why: `uncalibrated: ${shown}; the lower bound must be above ${minKappa}`, ...told };
+  const compared = calibration.at === 'lower' ? kappa.interval.low : kappa.kappa;
+  if (compared < calibration.kappa - SLACK)
+    return { calibrated: false, why: `${shown}; ${calibration.at === 'lower' ? 'its lower bound' : 'it'} has to be ${calibration.kappa} at least`, ...told };
   return { calibrated: true, why: shown, ...told };
 }
+
+/** Of floating point: what is exactly as large as asked is large enough. */
+const SLACK = 1e-9;
 
 function mostFrequent(categories: readonly string[]): string | null {
   const [first, second] = [...Map.groupBy(categories, (one) => one)].sort(([, a], [, b]) => b.length - a.length);

@@ -6,12 +6,15 @@ import type { AskedApproval, AttemptRow, BatchDocuments, BatchRow, StoredVerdict
 import { callKey, composeReport } from './compose.ts';
 import type { OperationDetail, ReportComparison, ReportData, ReportTrial } from './data.ts';
 import { standingOf } from './figures/standing.ts';
+import type { JudgedSeries } from './judges/judged.ts';
 
 /** Where a report's data comes from; the client is one. */
 export interface ReportSource {
   results(batch: string): Promise<{ readonly batch: BatchRow; readonly summary: BatchSummary }>;
   facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
   documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
+  /** What judges said of it. Absent: nobody is asked for that. */
+  judging?(batch: string): Promise<readonly JudgedSeries[]>;
   show(trial: string): Promise<ReportView>;
 }
 
@@ -40,7 +43,7 @@ export async function collectReport(
   batchId: string,
   { comparison, today = new Date().toISOString() }: CollectOptions = {},
 ): Promise<ReportData> {
-  const [{ batch, summary }, documents] = await Promise.all([source.results(batchId), source.documents(batchId)]);
+  const [{ batch, summary }, documents, judged] = await Promise.all([source.results(batchId), source.documents(batchId), source.judging?.(batchId) ?? []]);
   const facts: TrialFacts[] = [];
   for await (const page of source.facts(batchId)) facts.push(...page);
   const shown = examplesOf(facts);
@@ -53,6 +56,7 @@ export async function collectReport(
     documents,
     trials: views.flatMap((view) => reportTrial(view)),
     approvals: documents.approvals,
+    judged,
     calls: new Map(
       views.flatMap(({ trial, record }) =>
         (record?.operations ?? []).map(({ id, seq, actor }) => [callKey(trial.id, id), { seq, ...(actor !== undefined && { actor }) }] as const),

@@ -14,6 +14,8 @@ import { provenanceOf } from './figures/provenance.ts';
 import { quarantinedOf } from './figures/quarantined.ts';
 import { ratesOf } from './figures/rates.ts';
 import { spendingOf } from './figures/spending.ts';
+import { judgeFigures } from './judges/figures.ts';
+import type { JudgedSeries } from './judges/judged.ts';
 
 /** What was read of a batch. */
 export interface ReportParts {
@@ -23,6 +25,8 @@ export interface ReportParts {
   readonly documents: BatchDocuments;
   readonly trials: readonly ReportTrial[];
   readonly approvals: readonly AskedApproval[];
+  /** Absent: nobody judged. */
+  readonly judged?: readonly JudgedSeries[];
   /** Calls of the trials with evidence, by {@link callKey}. */
   readonly calls: ReadonlyMap<string, Pick<OperationAsked, 'seq' | 'actor'>>;
   /** Of any trial's record; null: none has one. */
@@ -34,7 +38,20 @@ export interface ReportParts {
 }
 
 /** Works out everything that a report says from what was read. A pure function. */
-export function composeReport({ batch, summary, facts, documents, trials, approvals, calls, tables, runtime, comparison, today }: ReportParts): ReportData {
+export function composeReport({
+  batch,
+  summary,
+  facts,
+  documents,
+  trials,
+  approvals,
+  judged = [],
+  calls,
+  tables,
+  runtime,
+  comparison,
+  today,
+}: ReportParts): ReportData {
   const { agents: rates, schedules: conditional } = ratesOf(facts);
   const neverFired = neverFiredIn(facts);
   const provenance = provenanceOf(facts, documents);
@@ -50,6 +67,7 @@ export function composeReport({ batch, summary, facts, documents, trials, approv
     conditional,
     spending: spendingOf(facts),
     failures: failuresOf(facts),
+    judges: judgeFigures(facts, judged),
     mixed: mixedOf(facts, new Map(documents.agents.map(({ hash, spec }) => [hash, spec]))),
     quarantined: quarantinedOf(facts, today),
     coverage: documents.cases.map(({ hash, kase }) => coverageOf(kase, hash, { tables, services })).sort((a, b) => (a.case < b.case ? -1 : 1)),

@@ -2,14 +2,24 @@ import { stringify } from 'csv-stringify/sync';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { ReportData } from './data.ts';
 import { standingOf } from './figures/standing.ts';
+import { seriesName } from './judges/words.ts';
 import { plainText, shorten } from './plain-text.ts';
 
 /**
- * A row for each trial, with a header (RFC 4180, UTF-8). Foreign text opens in spreadsheets: what begins like a formula gets an apostrophe before it, as OWASP advises against CSV injection, and every character that
+ * A row for each trial, with a header (RFC 4180, UTF-8); at the end a column for each series of a judge. Foreign text opens in spreadsheets: what begins like a formula gets an apostrophe before it, as OWASP advises against CSV injection, and every character that
  * cannot be seen is shown as an escape. Numbers are as they are; what was not measured is empty.
  */
-export function reportCsv({ facts }: Pick<ReportData, 'facts'>): string {
-  return stringify(facts.map(rowOf), { header: true, columns: [...COLUMNS], record_delimiter: 'windows', escape_formulas: true });
+export function reportCsv({ facts, judges }: Pick<ReportData, 'facts' | 'judges'>): string {
+  const said = judges.map(({ series, judgements }) => ({
+    column: text(`judge ${seriesName(series)}`),
+    categories: new Map(judgements.map(({ trial, category, problem }) => [trial, category ?? `error: ${problem?.code ?? 'unknown'}`])),
+  }));
+  const rows = facts.map((one) => ({
+    ...rowOf(one),
+    ...Object.fromEntries(said.map(({ column, categories }) => [column, text(categories.get(one.trial) ?? '')])),
+  }));
+  const columns = [...COLUMNS, ...said.map(({ column }) => column)].map((key) => ({ key }));
+  return stringify(rows, { header: true, columns, record_delimiter: 'windows', escape_formulas: true });
 }
 
 const COLUMNS = [

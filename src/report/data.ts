@@ -13,6 +13,7 @@ import type { Proofs } from './figures/proofs.ts';
 import type { Provenance } from './figures/provenance.ts';
 import type { AgentRates } from './figures/rates.ts';
 import type { AgentSpending } from './figures/spending.ts';
+import type { JudgeFigures } from './judges/figures.ts';
 
 /** Everything that a report is made of; all writers read this and nothing else. */
 export interface ReportData {
@@ -32,6 +33,8 @@ export interface ReportData {
   readonly conditional: readonly AgentRates[];
   readonly spending: readonly AgentSpending[];
   readonly failures: Failures;
+  /** What judges said, each series by itself. Empty: nobody judged. */
+  readonly judges: readonly JudgeFigures[];
   /** Cases with mixed results, and what explains them. */
   readonly mixed: readonly MixedCase[];
   /** Cases that run and gate nothing, and those whose quarantine is over. */

@@ -3,6 +3,7 @@ import type { Finding, View } from '../domain/verdict.ts';
 import { modelsText } from './models-markdown.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
+import { judgesMarkdown } from './judges/judges-markdown.ts';
 import { schedulesText } from './schedules-markdown.ts';
 import { teamsMarkdown } from './teams-markdown.ts';
 import { cassettesMarkdown } from './cassettes-markdown.ts';
@@ -50,6 +51,7 @@ export function reportMarkdown(data: ReportData): string {
     ['Teams', teamsMarkdown(data.summary)],
     ['Cassettes', cassettesMarkdown(data)],
     ['Approvals', approvalsMarkdown(data)],
+    ['Judges', judgesMarkdown(data)],
     ['Diagnostics', diagnosticsMarkdown(data)],
     ['What each case checks', coverageMarkdown(data)],
     ['What was checked', checkedMarkdown(data)],
@@ -71,6 +73,7 @@ const DISPENSABLE = [
   'What each case checks',
   'Cost and time',
   'Models',
+  'Judges',
   'Fault schedules',
   'Mixed results and quarantine',
   'Cases and agents',

@@ -3,19 +3,22 @@ import type { StoredRubric } from '../domain/rubric.ts';
 import type { Sql } from './database.ts';
 import { StoreConflictError } from './store.ts';
 
-/** Keeps a version of a suite's rubric, and what is asked of its judges now. @throws {StoreConflictError} where this version had another text. */
+/** Keeps a version of a suite's rubric, and what is asked of its judges now. @throws {StoreConflictError} where somebody has judged or labelled by another text of this version. */
 export async function putRubric(sql: Sql, suite: string, { rubric, digest, calibration }: StoredRubric, now: Date): Promise<void> {
-  const [row] = await sql.query<{ digest: string }>(
-    `insert into trialbed.rubrics (suite, name, version, digest, body, calibration, seen_at) values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (suite, name, version) do update set
-       calibration = case when rubrics.digest = excluded.digest then excluded.calibration else rubrics.calibration end,
-       seen_at = case when rubrics.digest = excluded.digest then excluded.seen_at else rubrics.seen_at end
-     returning digest`,
+  const kept = await sql.query(
+    `insert into trialbed.rubrics as known (suite, name, version, digest, body, calibration, seen_at) values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (suite, name, version) do update set digest = excluded.digest, body = excluded.body, calibration = excluded.calibration, seen_at = excluded.seen_at
+     where known.digest = excluded.digest or not (
+       exists (select 1 from trialbed.judgements j join trialbed.judge_series s on s.id = j.series join trialbed.trials t on t.id = j.trial join trialbed.batches b on b.id = t.batch
+         where s.rubric_digest = known.digest and b.suite = known.suite)
+       or exists (select 1 from trialbed.labels l join trialbed.trials t on t.id = l.trial join trialbed.batches b on b.id = t.batch
+         where l.rubric_digest = known.digest and b.suite = known.suite))
+     returning 1`,
     [suite, rubric.name, rubric.version, digest, JSON.stringify(rubric), JSON.stringify(calibration), now],
   );
-  if (row && row.digest !== digest)
+  if (kept.length === 0)
     throw new StoreConflictError(
-      `rubric ${rubric.name} has changed, and its version is ${rubric.version} still: what was judged and labelled by that version was judged by another text. Give the changed rubric a new version, or undo the change`,
+      `rubric ${rubric.name} has changed, and its version is ${rubric.version} still, by which trials were judged or labelled: give the changed rubric a new version, which begins a new series, or undo the change`,
     );
 }
 

@@ -1,10 +1,13 @@
-import { basename } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { ModelRoute } from '../domain/model.ts';
 import { type Rubric, SHOWN_PARTS, type StoredRubric } from '../domain/rubric.ts';
+import { nearestName } from '../domain/text/nearest.ts';
 import { contentHash } from './identity.ts';
 import { check, inOrder, problemAt, unknownName } from './issues.ts';
 import { routeOf } from './route-file.ts';
 import { rubricSchema } from './rubric-schema.ts';
+import { isFile, kindOf } from './places.ts';
 import { type FileProblem, SuiteFileError } from './suite.ts';
 import { readYaml, type YamlFile } from './yaml-file.ts';
 
@@ -36,6 +39,19 @@ export async function loadRubric(file: string): Promise<LoadedRubric> {
     file,
     route: model === undefined ? null : await routeOf(model, source, ['model']),
   };
+}
+
+/** One rubric of a suite, by name; the rest of the suite is not read. @throws {SuiteFileError} where there is none of that name, or it is wrong. */
+export async function readRubric(suiteFile: string, name: string): Promise<LoadedRubric> {
+  const folder = join(dirname(suiteFile), 'rubrics');
+  const file = join(folder, `${name}.yaml`);
+  if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(name) && (await isFile(file))) return loadRubric(file);
+  const known =
+    (await kindOf(folder)) === 'folder'
+      ? (await readdir(folder)).flatMap((one) => (/^[^.].*\.yaml$/.test(one) ? [one.slice(0, -'.yaml'.length)] : [])).sort()
+      : [];
+  const message = `there is no rubric "${name}"; ${known.length > 0 ? `known: ${known.join(', ')}` : 'expected NAME.yaml in this folder'}`;
+  throw new SuiteFileError([{ file: folder, line: null, column: null, message, suggestion: nearestName(name, known) }]);
 }
 
 function problemsOf(source: YamlFile, { scale, passes }: Rubric): readonly FileProblem[] {

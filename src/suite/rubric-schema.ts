@@ -8,11 +8,9 @@ const MAX_WORDS = 4_000;
 /** `rubrics/NAME.yaml`, as people write it. */
 export const rubricSchema = z.strictObject({
   name: text.meta({ description: "The file's name without .yaml; may be left out." }).optional(),
-  version: text
-    .max(100)
-    .meta({
-      description: 'Version of the rubric, in quotes where it looks like a number. A changed rubric needs another one, and begins a new series of judgements.',
-    }),
+  version: text.max(100).meta({
+    description: 'Version of the rubric, in quotes where it looks like a number. A changed rubric needs another one, and begins a new series of judgements.',
+  }),
   question: text.max(MAX_WORDS).meta({ description: 'What is asked of each trial.' }),
   scale: z
     .array(

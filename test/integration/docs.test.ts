@@ -127,6 +127,7 @@ describe('blocks', () => {
     const agents = await Promise.all(Object.keys(suite.agents).map((name) => loadAgent(name, suite)));
     expect(agents.map(({ spec }) => spec.name).sort()).toEqual(['ash', 'asker', 'caller', 'desk', 'far', 'planner', 'relay', 'shouter']);
     expect(Object.keys(suite.schedules)).toEqual(['busy', 'lost-reply', 'somebody-else']);
+    expect(Object.keys(suite.rubrics)).toEqual(['tone']);
     const others = named.filter(({ head }) => !head?.startsWith('suite/'));
     expect(others.map(({ head }) => head)).toEqual(['.github/workflows/agent.yml']);
     for (const { text } of others) expect(parse(text)).toHaveProperty('jobs.suite.steps');

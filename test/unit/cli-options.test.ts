@@ -116,6 +116,7 @@ test('every command has help with examples, and --json', async () => {
     'reset',
     'fork',
     'regrade',
+    'judge',
     'pause',
     'resume',
     'concurrency',

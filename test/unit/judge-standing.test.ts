@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Calibration } from '../../src/domain/rubric.ts';
 import { confusionTable, UnknownCategoryError } from '../../src/judges/confusion.ts';
 import { judgeStanding } from '../../src/judges/standing.ts';
 
 const scale = ['rude', 'kind'];
+const ASKED: Calibration = { labels: 50, kappa: 0.4, at: 'point' };
 
 /** Trials by the judge's category and the person's, as often as said. */
 function series(counts: readonly (readonly [string, string, number])[]) {
@@ -11,6 +13,7 @@ function series(counts: readonly (readonly [string, string, number])[]) {
     scale,
     scores: trials.map(({ score }, i) => ({ trial: `t${i}`, category: score })),
     labels: trials.map(({ label }, i) => ({ trial: `t${i}`, person: 'ana', category: label })),
+    calibration: ASKED,
   };
 }
 
@@ -35,6 +38,7 @@ describe('the standing of a judge', () => {
     );
     expect(standing).toMatchObject({ calibrated: true, labels: 50, split: 0 });
     expect(standing.kappa?.kappa).toBeCloseTo(0.4, 10);
+    expect(standing.why).toBe(`kappa 0.40 [${standing.kappa?.interval.low.toFixed(2)}, ${standing.kappa?.interval.high.toFixed(2)}] on 50 trials`);
   });
 
   it('is uncalibrated with one label too few, by chance agreement, under its own bar, and with one category', () => {
@@ -42,9 +46,12 @@ describe('the standing of a judge', () => {
       ['rude', 'rude', 25],
       ['kind', 'kind', 24],
     ]);
-    expect(judgeStanding(good)).toMatchObject({ calibrated: false, labels: 49, why: 'uncalibrated: people labelled 49 of the 50 trials that are needed' });
-    expect(judgeStanding({ ...good, minLabels: 49 }).calibrated).toBe(true);
-    expect(judgeStanding({ ...good, minLabels: 49, minKappa: 0.99 }).calibrated).toBe(false);
+    expect(judgeStanding(good)).toMatchObject({ calibrated: false, labels: 49, why: 'people labelled 49 of the 50 trials that are needed' });
+    expect(judgeStanding({ ...good, calibration: { ...ASKED, labels: 49 } }).calibrated).toBe(true);
+    expect(judgeStanding({ ...good, calibration: { labels: 49, kappa: 0.99, at: 'lower' } })).toMatchObject({
+      calibrated: false,
+      why: expect.stringMatching(/^kappa 1\.00 \[0\.\d\d, 1\.00\] on 49 trials; its lower bound has to be 0\.99 at least$/),
+    });
     expect(
       judgeStanding(
         series([
@@ -75,6 +82,7 @@ describe('the standing of a judge', () => {
         { trial: 't2', category: 'rude' },
       ],
       labels: labels.map(([trial, person, category]) => ({ trial, person, category })),
+      calibration: ASKED,
     });
     expect(standing).toMatchObject({ labels: 1, split: 1, calibrated: false });
   });

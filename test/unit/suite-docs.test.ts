@@ -41,6 +41,7 @@ describe('docs/case-files.md', () => {
       'faults/everything.yaml',
       'faults/lost-reply.yaml',
       'routes/small.yaml',
+      'rubrics/tone.yaml',
       'suite.yaml',
     ]);
     expect(parts.length).toBeGreaterThanOrEqual(6);

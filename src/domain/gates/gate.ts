@@ -1,7 +1,7 @@
 import type { FailureCategory } from '../failure-category.ts';
 
 /** Figures of a batch that a gate can name, beside the categories of failures. */
-export const FIGURES = ['pass', 'forbidden', 'violations', 'false_claims', 'undetermined', 'unknowns', 'infra', 'cost', 'tokens'] as const;
+export const FIGURES = ['pass', 'forbidden', 'violations', 'false_claims', 'undetermined', 'unknowns', 'infra', 'cost', 'tokens', 'judge'] as const;
 
 export type Figure = (typeof FIGURES)[number] | FailureCategory;
 
@@ -29,6 +29,8 @@ export interface Gate {
   /** What is compared: the figure itself, or an end of its interval. */
   readonly at: 'point' | 'lower' | 'upper';
   readonly chosen: readonly Chosen[];
+  /** Of `judge`: by which rubric, and which of its series; null: the only one that the batch has. Absent: of other figures. */
+  readonly judge?: { readonly rubric: string; readonly series: string | null };
   readonly comparison: Comparison;
   /** A share from 0 to 1; or a count, or an amount in the batch's currency. */
   readonly value: number;

@@ -24,7 +24,7 @@ const MAX_REPEATS = 1000;
 const NAMES: readonly string[] = [...FIGURES, ...FAILURE_CATEGORIES.filter((name) => !(FIGURES as readonly string[]).includes(name))];
 
 /** Figures of which there is a share of trials. `infra` has none: it is what is missing from the scored ones. */
-const UNSHARED: ReadonlySet<string> = new Set(['pass', 'infra', 'cost', 'tokens']);
+const UNSHARED: ReadonlySet<string> = new Set(['pass', 'infra', 'cost', 'tokens', 'judge']);
 
 /**
  * Reads a gate, such as `pass>=0.9`, `lower(pass)>=0.85`, `pass^3>=60%`, `forbidden[critical]==0` or `upper(share(forbidden))<=2%`. Its grammar is in `docs/how-to/gates.md`.
@@ -40,12 +40,14 @@ export function parseGate(written: string): Gate {
   if (share) reader.take('(', '"("');
   const [figure, begin] = reader.name('a figure', NAMES);
   const repeats = figure === 'pass' ? reader.repeats() : null;
-  const chosen = reader.chosen();
+  const judge = figure === 'judge' ? reader.judge() : null;
+  const chosen = judge === null ? reader.chosen() : judge.chosen;
   if (share) reader.take(')', '")" after what the share is of');
   if (at !== null) reader.take(')', `")" after what ${at} is of`);
   if (share && UNSHARED.has(figure))
     throw new GateSyntaxError(text, begin, `there is no share of "${figure}"; expected a figure that counts trials, such as forbidden`);
-  if (at !== null && !share && figure !== 'pass')
+  const isShare = share || figure === 'pass' || figure === 'judge';
+  if (at !== null && !isShare)
     throw new GateSyntaxError(
       text,
       begin,
@@ -54,8 +56,8 @@ export function parseGate(written: string): Gate {
   if (figure === 'infra' && chosen[0] !== undefined)
     throw new GateSyntaxError(text, chosen[0].column, 'infrastructure errors are of the whole batch; expected no brackets');
   const comparison = reader.comparison();
-  const value = reader.value(figure === 'pass' || share);
-  return { text, figure: figure as Figure, repeats, share, at: at ?? 'point', chosen, comparison, value };
+  const value = reader.value(isShare);
+  return { text, figure: figure as Figure, repeats, share, at: at ?? 'point', chosen, ...(judge && { judge: judge.of }), comparison, value };
 }
 
 /** Reads a text from its beginning. Spaces between parts do not count. */
@@ -103,13 +105,23 @@ class Reader {
     return { of: sign === '^' ? 'every' : 'any', k };
   }
 
-  chosen(): readonly Chosen[] {
+  /** `[RUBRIC]`, `[RUBRIC@SERIES]`, and severities or tags after it. */
+  judge(): { readonly of: NonNullable<Gate['judge']>; readonly chosen: readonly Chosen[] } {
+    const [first, ...chosen] = this.chosen('the name of a rubric, as in judge[tone]');
+    if (first === undefined) this.fail('expected the name of a rubric in brackets, as in judge[tone]');
+    const [, rubric = '', series = null] = /^([^@]*)(?:@(.*))?$/.exec(first.label) ?? [];
+    if (rubric === '' || series === '')
+      throw new GateSyntaxError(this.text, first.column, 'expected a rubric, or a rubric and its version or series, as in judge[tone@1.2.0]');
+    return { of: { rubric, series }, chosen };
+  }
+
+  chosen(what = 'a severity or a tag, as in forbidden[critical]'): readonly Chosen[] {
     if (!this.rest.startsWith('[')) return [];
     const chosen: Chosen[] = [];
     do {
       this.place += 1;
       const label = this.ahead(/^[^\s,[\]()<>=]+/u);
-      if (label === null) this.fail('expected a severity or a tag, as in forbidden[critical]');
+      if (label === null) this.fail(`expected ${chosen.length === 0 ? what : 'a severity or a tag, as in forbidden[critical]'}`);
       chosen.push({ label, column: this.place + 1 });
       this.place += label.length;
     } while (this.rest.startsWith(','));

@@ -3,12 +3,15 @@ import type { Interval } from '../../domain/statistics/interval.ts';
 import { nearestName } from '../../domain/text/nearest.ts';
 import { SEVERITIES, type TrialFacts } from '../../domain/trial-facts.ts';
 import type { GateResult } from '../../domain/gates/result.ts';
+import type { JudgeFigures } from '../judges/figures.ts';
+import { judgeInGate } from './judge-in-gate.ts';
 import { rateOf } from '../figures/rates.ts';
 import { isScored, standingOf } from '../figures/standing.ts';
+import { seriesName } from '../judges/words.ts';
 import type { Gate } from '../../domain/gates/gate.ts';
 
 /** Judges one gate for one agent over its trials. */
-export function evaluateGate(gate: Gate, agent: string, trials: readonly TrialFacts[]): GateResult {
+export function evaluateGate(gate: Gate, agent: string, trials: readonly TrialFacts[], judges: readonly JudgeFigures[] = []): GateResult {
   const told = (found: Found | string): GateResult => resultOf(gate, agent, found);
   const stranger = gate.chosen.find(({ label }) => !trials.some((one) => has(one, label)) && !isSeverity(label));
   if (stranger) return told(`no case has the tag "${stranger.label}"${suggestion(stranger.label, trials)}`);
@@ -16,6 +19,10 @@ export function evaluateGate(gate: Gate, agent: string, trials: readonly TrialFa
   const scored = chosen.filter(isScored);
   if (gate.figure === 'infra') return told({ figure: chosen.filter(({ ending }) => ending === 'infra_error').length, n: chosen.length, of: 'trials' });
   if (scored.length === 0) return told('nothing was scored');
+  if (gate.judge) {
+    const judge = judgeInGate(gate.judge, judges, scored);
+    return told(typeof judge === 'string' ? judge : judged(gate, judge, scored, chosen));
+  }
   if (gate.repeats) return told(repeated(gate.repeats, scored));
   if (gate.figure === 'pass' || gate.share) return told(share(gate, scored, chosen.filter((one) => standingOf(one) === 'missing').length));
   return told(counted(gate, scored));
@@ -34,7 +41,7 @@ function resultOf(gate: Gate, agent: string, found: Found | string): GateResult 
   const { interval, n } = found;
   const compared = gate.at === 'point' || !interval ? found.figure : gate.at === 'lower' ? interval.low : interval.high;
   const holds = compares(compared, gate.comparison, gate.value);
-  const isShare = gate.figure === 'pass' || gate.share;
+  const isShare = gate.figure === 'pass' || gate.figure === 'judge' || gate.share;
   const shown = (value: number): string => (isShare ? `${rounded(value * 100)}%` : String(Number(value.toPrecision(6))));
   const bounds = interval ? ` (95% interval ${shown(interval.low)} to ${shown(interval.high)})` : '';
   const subject = gate.at === 'point' ? shown(compared) : `the ${gate.at} bound is ${shown(compared)}`;
@@ -42,9 +49,23 @@ function resultOf(gate: Gate, agent: string, found: Found | string): GateResult 
   return { gate: gate.text, agent, result: holds ? 'met' : 'not_met', figure: compared, ...(interval && { interval }), n, reason };
 }
 
-/** A share counts what is missing against itself: as failed where much is asked for, as having it where little is. */
+/** What a judge gave no category is missing, as a trial without a result is. */
+function judged(gate: Gate, { series, rubric, judgements }: JudgeFigures, scored: readonly TrialFacts[], chosen: readonly TrialFacts[]): Found | string {
+  const categories = new Map(judgements.map(({ trial, category }) => [trial, category]));
+  const decided = scored.filter(({ trial }) => (categories.get(trial) ?? null) !== null);
+  const missing = chosen.filter((one) => standingOf(one) === 'missing').length + scored.length - decided.length;
+  const again = scored.length > decided.length ? ` (\`trialbed judge BATCH --rubric ${series.rubric}\` goes on with those that are not judged)` : '';
+  const found = shareOf(gate, decided, missing, ({ trial }) => rubric.passes.includes(categories.get(trial) ?? ''));
+  if (typeof found === 'string') return `${found}${again}`;
+  return { ...found, note: `${found.note ?? ''}${again}; ${seriesName(series)}` };
+}
+
 function share(gate: Gate, scored: readonly TrialFacts[], missing: number): Found | string {
-  const is = (one: TrialFacts): boolean => (gate.figure === 'pass' ? one.pass === 'pass' : amountOf(gate, one) > 0);
+  return shareOf(gate, scored, missing, (one) => (gate.figure === 'pass' ? one.pass === 'pass' : amountOf(gate, one) > 0));
+}
+
+/** A share counts what is missing against itself: as failed where much is asked for, as having it where little is. */
+function shareOf(gate: Gate, scored: readonly TrialFacts[], missing: number, is: (one: TrialFacts) => boolean): Found | string {
   const { rate, interval } = rateOf(scored, is);
   if (rate === null) return 'nothing was scored';
   if (missing === 0) return { figure: rate, interval, n: scored.length, of: 'scored trials' };

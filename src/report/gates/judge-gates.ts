@@ -4,6 +4,7 @@ import type { BatchSummary } from '../../domain/trial.ts';
 import { quarantinedOf } from '../figures/quarantined.ts';
 import { isQuarantined, isScored, standingOf } from '../figures/standing.ts';
 import { evaluateGate } from './evaluate-gate.ts';
+import type { JudgeFigures } from '../judges/figures.ts';
 import type { Gate } from '../../domain/gates/gate.ts';
 import { parseGate } from '../../domain/gates/parse-gate.ts';
 
@@ -14,6 +15,8 @@ export interface GateOptions {
   readonly today: string;
   /** Trials that ended as `cassette_miss` leave no gate unmet. Default: they do. */
   readonly allowMisses?: boolean;
+  /** What judges said of the batch. Default: nothing. */
+  readonly judges?: readonly JudgeFigures[];
 }
 
 export interface JudgedGates {
@@ -25,11 +28,11 @@ export interface JudgedGates {
 }
 
 /** Judges a batch by its gates. What is in quarantine counts for none of them. */
-export function judgeGates(facts: readonly TrialFacts[], { gates, today, allowMisses = false }: GateOptions): JudgedGates {
+export function judgeGates(facts: readonly TrialFacts[], { gates, today, allowMisses = false, judges = [] }: GateOptions): JudgedGates {
   const counting = facts.filter((one) => !isQuarantined(one, today) && !(allowMisses && one.ending === 'cassette_miss'));
   const quarantined = quarantinedOf(facts, today);
   const asked = gates.length > 0 ? gates : [DEFAULT_GATE];
-  const results = [...Map.groupBy(counting, ({ agent }) => agent)].flatMap(([agent, own]) => asked.map((gate) => evaluateGate(gate, agent, own)));
+  const results = [...Map.groupBy(counting, ({ agent }) => agent)].flatMap(([agent, own]) => asked.map((gate) => evaluateGate(gate, agent, own, judges)));
   const missing = counting.some(({ ending }) => ending === 'infra_error' || ending === 'user_error');
   const tolerated = asked.some(({ figure }) => figure === 'infra') && !counting.some(({ ending }) => ending === 'user_error');
   const unfinished = counting.some((one) => one.ending === 'cancelled' || standingOf(one) === 'open');

@@ -1,0 +1,29 @@
+import type { Gate } from '../../domain/gates/gate.ts';
+import { nearestName } from '../../domain/text/nearest.ts';
+import type { TrialFacts } from '../../domain/trial-facts.ts';
+import type { JudgeFigures } from '../judges/figures.ts';
+import { seriesName, shortId } from '../judges/words.ts';
+
+/** The series that a gate on a judge speaks of; or, in words, why no judge may decide it and what to do. */
+export function judgeInGate(
+  { rubric, series }: NonNullable<Gate['judge']>,
+  judges: readonly JudgeFigures[],
+  scored: readonly TrialFacts[],
+): JudgeFigures | string {
+  const trials = new Set(scored.map(({ trial }) => trial));
+  const own = judges.filter((one) => one.series.rubric === rubric && one.judgements.some(({ trial }) => trials.has(trial)));
+  if (own.length === 0) {
+    const near = nearestName(rubric, [...new Set(judges.map((one) => one.series.rubric))]);
+    return `nobody has judged these trials by the rubric "${rubric}"${near === null || near === rubric ? '' : ` (did you mean "${near}"?)`}; \`trialbed judge BATCH --rubric ${rubric}\` does, and \`trialbed report BATCH\` judges the gate then`;
+  }
+  const named = series === null ? own : own.filter((one) => one.series.version === series || (series.length >= MIN_ID && one.series.id.startsWith(series)));
+  const [only, another] = named;
+  const known = own.map((one) => seriesName(one.series)).join(', ');
+  if (only === undefined) return `the rubric "${rubric}" has no version or series "${series}" here; there are: ${known}`;
+  if (another !== undefined) return `judgements of several series would be mixed: ${known}; name one, as in judge[${rubric}@${shortId(only.series.id)}]`;
+  if (!only.standing.calibrated)
+    return `the judge ${seriesName(only.series)} is uncalibrated: ${only.standing.why}; an uncalibrated judge decides nothing: have people label trials that it has judged, or take the gate out`;
+  return only;
+}
+
+const MIN_ID = 4;
