@@ -1,4 +1,4 @@
-import type { JudgeEstimate, JudgeReport } from '../client/api.ts';
+import type { JudgeEstimate, JudgeReport, TrialView } from '../client/api.ts';
 import { amountText } from '../domain/confirmation.ts';
 import { seriesName } from '../report/judges/words.ts';
 import { plainText } from '../report/plain-text.ts';
@@ -52,4 +52,12 @@ export function judgingEstimateLines(estimate: JudgeEstimate): readonly string[]
 
 function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
+/** What judges said of a trial, for its timeline. */
+export function judgeLines({ judgements = [] }: Pick<TrialView, 'judgements'>): readonly string[] {
+  return judgements.map(({ series, judgement: { category, reason, problem } }) => {
+    const said = category === null ? `no category: ${problem?.message ?? ''}` : `${category}: ${reason ?? '[removed]'}`;
+    return plainText(`${seriesName(series)}: ${said}`);
+  });
 }

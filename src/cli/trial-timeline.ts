@@ -10,6 +10,7 @@ import { displayWidth, oneLineJson, plainText, shorten } from '../report/plain-t
 import { modelFacts } from './model-lines.ts';
 import { injectedBy, injectedLine, scheduleLines } from './fault-lines.ts';
 import type { Paint } from './host.ts';
+import { judgeLines } from './judge-lines.ts';
 import { verdictLines } from './verdict-lines.ts';
 
 /** A trial from the request to the verdict, line by line, for people. All foreign text in it is safe to print. */
@@ -35,6 +36,11 @@ export function timelineLines(view: TrialView, columns: number, paint: Paint): s
       view.lateRequests.map(({ at, detail }) => plainText(`${at} ${detail}`)),
     ),
     ...block(page, 'verdict', verdictLines(view, columns - 2, paint)),
+    ...block(
+      page,
+      'judges',
+      judgeLines(view).flatMap((line) => wrap(line, columns - 2)),
+    ),
     ...block(page, 'attempts', attemptLines(view)),
   ];
 }

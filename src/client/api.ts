@@ -5,6 +5,7 @@ import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { ConsolePages } from '../gateway/app.ts';
 import type { CompareRequest } from './compare.ts';
 import type { JudgedSeries } from '../report/judges/judged.ts';
+import type { JudgeSeries, Judgement } from '../domain/judging.ts';
 import type { JudgeEstimate } from './judges/estimate.ts';
 import type { JudgeReport } from './judges/judge.ts';
 import type { JudgeRequest } from './judges/plan.ts';
@@ -173,6 +174,8 @@ export interface TrialView {
   readonly verdicts: readonly StoredVerdict[];
   /** What came to the gateway with the token of the attempt that counts, after its record was made. */
   readonly lateRequests: readonly LateRequest[];
+  /** What judges said of the attempt that counts, each with its series. Absent: nobody judged it. */
+  readonly judgements?: readonly { readonly series: JudgeSeries; readonly judgement: Judgement }[];
 }
 
 export interface RegradeReport {
@@ -248,6 +251,8 @@ export interface ValidationKind {
 export interface ValidationReport {
   readonly suite: string;
   readonly cases: number;
+  /** Its rubrics, which were read and are right. Absent: it has none. */
+  readonly rubrics?: readonly { readonly name: string; readonly version: string; readonly categories: readonly string[] }[];
   readonly results: readonly ValidationResult[];
   readonly mutants: number;
   readonly killed: number;

@@ -11,7 +11,7 @@ export async function show(store: Store, id: string, wanted?: number): Promise<T
   const attempts = await store.attempts(trial.id);
   const attempt = wanted ?? trial.attempt;
   if (wanted !== undefined && !attempts.some((one) => one.attempt === wanted)) throw noAttempt(trial.id, wanted, attempts.length);
-  const [schedule, record, messages, verdicts, late, modelCalls, conversation, origin] = await Promise.all([
+  const [schedule, record, messages, verdicts, late, modelCalls, conversation, origin, judged] = await Promise.all([
     trial.scheduleHash === null ? null : store.scheduleDocument(trial.scheduleHash),
     store.record(trial.id, attempt),
     store.messages(trial.id, attempt),
@@ -20,7 +20,11 @@ export async function show(store: Store, id: string, wanted?: number): Promise<T
     store.modelCalls(trial.id, attempt),
     store.conversation(trial.id, attempt),
     store.origin(trial.id, Math.max(1, attempt)),
+    store.judging.judgementsOf(trial.id, attempt),
   ]);
+  // Most trials are judged by nobody.
+  const series = judged.length === 0 ? [] : await store.judging.seriesOf(trial.batch);
+  const judgements = judged.flatMap((judgement) => series.filter(({ id }) => id === judgement.series).map((own) => ({ series: own, judgement })));
   const said = { messages, modelCalls, conversation };
   const from = origin && { trial: origin.source.trial, attempt: origin.source.attempt, calls: origin.calls };
   return {
@@ -33,6 +37,7 @@ export async function show(store: Store, id: string, wanted?: number): Promise<T
     ...said,
     verdicts,
     lateRequests: afterRecord(late, record),
+    ...(judgements.length > 0 && { judgements }),
   };
 }
 

@@ -81,7 +81,13 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
     options.signal?.removeEventListener('abort', stop);
   }
   const recovery = environment.environment.tools.filter(({ builtin }) => builtin !== undefined).map(({ name }) => name);
-  return validationReport(suite.name, cases.length, inOrder(results, variants), idleRules(Object.values(suite.schedules), cases, recovery));
+  const report = validationReport(suite.name, cases.length, inOrder(results, variants), idleRules(Object.values(suite.schedules), cases, recovery));
+  const rubrics = Object.values(suite.rubrics).map(({ rubric: { name, version, scale } }) => ({
+    name,
+    version,
+    categories: scale.map(({ category }) => category),
+  }));
+  return rubrics.length === 0 ? report : { ...report, rubrics };
 }
 
 /**

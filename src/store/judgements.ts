@@ -31,16 +31,23 @@ export async function addJudgement(sql: Sql, one: Judgement): Promise<void> {
   );
 }
 
+const SELECT = `select j.series, j.trial, j.attempt, j.category, j.reason, j.problem_code as "problemCode", j.problem, j.shortened, j.input_tokens::float8 as input,
+    j.output_tokens::float8 as output, j.cached_tokens::float8 as cached, j.reasoning_tokens::float8 as reasoning, j.price::float8 as price, j.currency, j.reported,
+    j.latency_ms as "latencyMs", j.tries, j.judged_at as at
+  from trialbed.judgements j`;
+
 /** Of the attempts that count of a batch's trials, in the manifest's order. */
 export async function listJudgements(sql: Sql, batch: string, series: string | null): Promise<readonly Judgement[]> {
   const rows = await sql.query<Row>(
-    `select j.series, j.trial, j.attempt, j.category, j.reason, j.problem_code as "problemCode", j.problem, j.shortened, j.input_tokens::float8 as input, j.output_tokens::float8 as output,
-       j.cached_tokens::float8 as cached, j.reasoning_tokens::float8 as reasoning, j.price::float8 as price, j.currency, j.reported, j.latency_ms as "latencyMs", j.tries,
-       j.judged_at as at
-     from trialbed.judgements j join trialbed.trials t on t.id = j.trial and t.attempt = j.attempt
-     where t.batch = $1 and ($2::text is null or j.series = $2) order by j.series, t.ordinal`,
+    `${SELECT} join trialbed.trials t on t.id = j.trial and t.attempt = j.attempt where t.batch = $1 and ($2::text is null or j.series = $2) order by j.series, t.ordinal`,
     [batch, series],
   );
+  return rows.map((row) => judgementOf(sql, row));
+}
+
+/** Of one attempt, by every series that has judged it. */
+export async function judgementsOf(sql: Sql, trial: string, attempt: number): Promise<readonly Judgement[]> {
+  const rows = await sql.query<Row>(`${SELECT} where j.trial = $1 and j.attempt = $2 order by j.judged_at, j.series`, [trial, attempt]);
   return rows.map((row) => judgementOf(sql, row));
 }
 

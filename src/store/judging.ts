@@ -1,7 +1,7 @@
 import type { HumanLabel, Judgement, JudgeSeries } from '../domain/judging.ts';
 import type { StoredRubric } from '../domain/rubric.ts';
 import type { Database } from './database.ts';
-import { addJudgement, listJudgements, type RatedByBoth, ratedByBoth } from './judgements.ts';
+import { addJudgement, judgementsOf, listJudgements, type RatedByBoth, ratedByBoth } from './judgements.ts';
 import { labelledBy, listLabels, putLabel } from './labels.ts';
 import { putRubric, putSeries, rubricOf, seriesOf } from './rubrics.ts';
 
@@ -19,6 +19,8 @@ export interface JudgingRows {
   addJudgement(judgement: Judgement): Promise<void>;
   /** Of the attempts that count of a batch's trials, in the manifest's order; of one series, or of all. */
   judgements(batch: string, series?: string): Promise<readonly Judgement[]>;
+  /** Of one attempt, by every series that has judged it. */
+  judgementsOf(trial: string, attempt: number): Promise<readonly Judgement[]>;
   /** Every attempt, of whatever batch, that has a category of the series and labels by the same rubric: a line for each label. */
   ratedByBoth(series: string): Promise<readonly RatedByBoth[]>;
   /** Another label of the same person, for the same attempt and rubric, takes the place of the first. */
@@ -37,6 +39,7 @@ export function judgingRows(database: Database, now: () => Date): JudgingRows {
     seriesOf: (batch) => seriesOf(database, batch),
     addJudgement: (judgement) => addJudgement(database, judgement),
     judgements: (batch, series) => listJudgements(database, batch, series ?? null),
+    judgementsOf: (trial, attempt) => judgementsOf(database, trial, attempt),
     ratedByBoth: (series) => ratedByBoth(database, series),
     putLabel: (label) => putLabel(database, label),
     labels: (digest, batch) => listLabels(database, digest, batch ?? null),

@@ -92,6 +92,8 @@ test('judges what is missing, once, and tells what it costs before', async () =>
   expect(await client.judge(request)).toMatchObject({ added: { judged: 0, failed: 0 }, stands: { judged: TRIALS } });
   expect(provider.requests).toHaveLength(TRIALS);
   expect((await client.estimateJudging(request)).trials).toBe(0);
+  const shown = await client.show((await client.trials(batch))[0]?.id ?? '');
+  expect(shown.judgements).toMatchObject([{ series: { rubric: 'tone' }, judgement: { category: 'kind', reason: `It greeted ${ANA}.` } }]);
   // What it said is encrypted, its category is not, and no key is anywhere.
   const [stored] = await rows('select category, reason::text, judge::text from trialbed.judgements j join trialbed.judge_series s on s.id = j.series');
   expect(stored).toMatchObject({ category: 'kind', reason: expect.stringContaining('"sealed":1') });

@@ -75,3 +75,20 @@ test('lines break at spaces, and a long word stays whole', () => {
   expect(wrap('', 5)).toEqual(['']);
   expect(wrap('  - a b', 5)).toEqual(['  - a', 'b']);
 });
+
+test('what judges said of it has its block, with their words made safe', async () => {
+  const series = { id: 'aaaa000000000000', rubric: 'tone', version: '1', digest: 'd', route: 'small', prompt: '1' };
+  const judge = { api: 'openai', url: 'http://127.0.0.1:1/v1', model: 'tiny', seed: null, parameters: {} } as const;
+  const said = { series: series.id, trial: 't', attempt: 1, shortened: false, usage: null, price: null, reported: null, latencyMs: null, tries: 1, at: '' };
+  const judgements = [
+    { series: { ...series, judge }, judgement: { ...said, category: 'kind', reason: 'It \u001b[2Jgreeted.', problem: null } },
+    {
+      series: { ...series, judge, route: 'large' },
+      judgement: { ...said, category: null, reason: null, problem: { code: 'bad_reply', message: 'it is not one JSON object' } },
+    },
+  ];
+  const host = new TestHost({ client: { show: async () => ({ ...trialView(), judgements }) } });
+  expect(await runCommandLine(['show', 't'], host)).toBe(0);
+  expect(host.stdout).toContain('tone 1 by small (aaaa0000): kind: It \\x1b[2Jgreeted.');
+  expect(host.stdout).toContain('tone 1 by large (aaaa0000): no category: it is not one JSON object');
+});

@@ -106,6 +106,10 @@ describe('a gate on a judge', () => {
       reason: 'judgements of several series would be mixed: tone 1 by small (aaaa0000), tone 2 by large (bbbb0000); name one, as in judge[tone@aaaa0000]',
     });
     expect(gateOf('judge[tone@aaaa0000]>=0.5', ...two).gate).toBe('met');
+    // Of two agents each with a judge of its own, neither is held against the other's.
+    const apart = [judgedBy('aaaa', ALL.slice(0, 6)), { ...judgedBy('bbbb', []), judgements: [judgement(6, 'kind'), judgement(7, 'kind')] }];
+    expect(gateOf('judge[tone]>=0', ...apart).results).toEqual(['not_judged', 'not_judged']);
+    expect(gateOf('judge[tone@aaaa]>=0', ...apart)).toMatchObject({ gate: 'not_met', results: ['met', 'not_judged'] });
     expect(gateOf('judge[tone@2]>=0.5', ...two)).toMatchObject({ gate: 'met', reason: expect.stringContaining('tone 2 by large') });
     expect(gateOf('judge[tone@3]>=0.5', ...two).reason).toBe(
       'the rubric "tone" has no version or series "3" here; there are: tone 1 by small (aaaa0000), tone 2 by large (bbbb0000)',
@@ -173,6 +177,8 @@ describe('what reports say of judges', () => {
     const page = reportHtml(data);
     expect(page).toContain('<h2 id="judges-title"');
     expect(page.match(/class="badge wait">uncalibrated/g)).toHaveLength(1);
+    expect(page).toContain('the judge’s words'.replace('’', '&#39;'));
+    expect(page).toContain('Because.');
     expect(page).not.toContain(HOSTILE);
     expect(reportHtml(reportData(trials))).not.toContain('uncalibrated');
   });

@@ -71,6 +71,7 @@ function validationLines(report: ValidationReport, { cwd, out }: Host, paint: Pa
   } else {
     lines.push('', casesText);
   }
+  for (const { name, version, categories } of report.rubrics ?? []) lines.push(plainText(`rubric ${name} ${version}: ${categories.join(', ')}`));
   for (const warning of report.warnings)
     lines.push(`${paint('yellow', 'warns')} ${plainText(`${placeOf(warning.file, warning.line, cwd)} ${warning.message}`)}`);
   lines.push(report.ok ? paint('green', 'the suite is valid') : paint('red', 'the suite is not valid'));

@@ -20,7 +20,7 @@ export function evaluateGate(gate: Gate, agent: string, trials: readonly TrialFa
   if (gate.figure === 'infra') return told({ figure: chosen.filter(({ ending }) => ending === 'infra_error').length, n: chosen.length, of: 'trials' });
   if (scored.length === 0) return told('nothing was scored');
   if (gate.judge) {
-    const judge = judgeInGate(gate.judge, judges, scored);
+    const judge = judgeInGate(gate.judge, judges);
     return told(typeof judge === 'string' ? judge : judged(gate, judge, scored, chosen));
   }
   if (gate.repeats) return told(repeated(gate.repeats, scored));
@@ -55,6 +55,7 @@ function judged(gate: Gate, { series, rubric, judgements }: JudgeFigures, scored
   const decided = scored.filter(({ trial }) => (categories.get(trial) ?? null) !== null);
   const missing = chosen.filter((one) => standingOf(one) === 'missing').length + scored.length - decided.length;
   const again = scored.length > decided.length ? ` (\`trialbed judge BATCH --rubric ${series.rubric}\` goes on with those that are not judged)` : '';
+  if (decided.length === 0) return `none of these trials has a judgement by ${seriesName(series)}${again}`;
   const found = shareOf(gate, decided, missing, ({ trial }) => rubric.passes.includes(categories.get(trial) ?? ''));
   if (typeof found === 'string') return `${found}${again}`;
   return { ...found, note: `${found.note ?? ''}${again}; ${seriesName(series)}` };

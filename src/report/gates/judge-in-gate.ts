@@ -1,17 +1,11 @@
 import type { Gate } from '../../domain/gates/gate.ts';
 import { nearestName } from '../../domain/text/nearest.ts';
-import type { TrialFacts } from '../../domain/trial-facts.ts';
 import type { JudgeFigures } from '../judges/figures.ts';
 import { seriesName, shortId } from '../judges/words.ts';
 
-/** The series that a gate on a judge speaks of; or, in words, why no judge may decide it and what to do. */
-export function judgeInGate(
-  { rubric, series }: NonNullable<Gate['judge']>,
-  judges: readonly JudgeFigures[],
-  scored: readonly TrialFacts[],
-): JudgeFigures | string {
-  const trials = new Set(scored.map(({ trial }) => trial));
-  const own = judges.filter((one) => one.series.rubric === rubric && one.judgements.some(({ trial }) => trials.has(trial)));
+/** The series that a gate on a judge speaks of, for all agents of the batch the same; or, in words, why no judge may decide it and what to do. */
+export function judgeInGate({ rubric, series }: NonNullable<Gate['judge']>, judges: readonly JudgeFigures[]): JudgeFigures | string {
+  const own = judges.filter((one) => one.series.rubric === rubric);
   if (own.length === 0) {
     const near = nearestName(rubric, [...new Set(judges.map((one) => one.series.rubric))]);
     return `nobody has judged these trials by the rubric "${rubric}"${near === null || near === rubric ? '' : ` (did you mean "${near}"?)`}; \`trialbed judge BATCH --rubric ${rubric}\` does, and \`trialbed report BATCH\` judges the gate then`;

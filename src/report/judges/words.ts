@@ -19,7 +19,10 @@ export function standingText({ standing }: Pick<JudgeFigures, 'standing'>): stri
 
 /** What of its trials has no category. */
 export function missingText({ failed, unjudged }: JudgedAgent): string {
-  return [...(failed > 0 ? [`${failed} errors of the judge`] : []), ...(unjudged > 0 ? [`${unjudged} not judged`] : [])].join(', ');
+  return [
+    ...(failed > 0 ? [failed === 1 ? '1 error of the judge' : `${failed} errors of the judge`] : []),
+    ...(unjudged > 0 ? [`${unjudged} not judged`] : []),
+  ].join(', ');
 }
 
 export const UNCALIBRATED_NOTE =

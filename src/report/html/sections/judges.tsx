@@ -1,15 +1,20 @@
+import type { TrialFacts } from '../../../domain/trial-facts.ts';
 import type { ReportData } from '../../data.ts';
 import { rateText } from '../../figures/rate-text.ts';
+import type { JudgeFigures } from '../../judges/figures.ts';
 import { missingText, seriesName, standingText, UNCALIBRATED_NOTE } from '../../judges/words.ts';
 import { DataTable } from '../table.tsx';
-import { Name, Says } from '../words.tsx';
+import { Id, Name, Says } from '../words.tsx';
 
 /** Series that are listed at all. */
 const LISTED = 20;
+/** Trials of a series that are shown with the judge's words. */
+const WITH_REASON = 20;
 
 /** What judges said, a table for each series. Null: nobody judged. */
-export function judgesBody({ judges }: Pick<ReportData, 'judges'>) {
+export function judgesBody({ judges, facts }: Pick<ReportData, 'judges' | 'facts'>) {
   if (judges.length === 0) return null;
+  const named = new Map(facts.map((one) => [one.trial, one]));
   return (
     <>
       {judges.some(({ standing }) => !standing.calibrated) && <p class="note">{UNCALIBRATED_NOTE}</p>}
@@ -37,9 +42,33 @@ export function judgesBody({ judges }: Pick<ReportData, 'judges'>) {
               missingText(agent),
             ])}
           />
+          <NotPassed judge={one} named={named} />
         </>
       ))}
       {judges.length > LISTED && <p class="dim">and {judges.length - LISTED} more series, in report.json</p>}
     </>
+  );
+}
+
+/** What did not pass by a judge, or has no category, with its words. */
+function NotPassed({ judge, named }: { readonly judge: JudgeFigures; readonly named: ReadonlyMap<string, TrialFacts> }) {
+  const rows = judge.judgements.filter(({ category }) => category === null || !judge.rubric.passes.includes(category));
+  if (rows.length === 0) return null;
+  return (
+    <DataTable
+      caption={`What did not pass by ${judge.series.rubric} ${judge.series.version}, in the judge's words`}
+      head={['case', 'agent', 'trial', 'category', 'why']}
+      sentences={[4]}
+      rows={rows
+        .slice(0, WITH_REASON)
+        .map(({ trial, category, reason, problem }) => [
+          <Name text={named.get(trial)?.case ?? ''} />,
+          <Name text={named.get(trial)?.agent ?? ''} />,
+          <Id text={trial} />,
+          category === null ? 'none' : <Name text={category} />,
+          <Says text={problem?.message ?? reason ?? 'removed'} max={400} />,
+        ])}
+      more={{ rows: rows.length - WITH_REASON, where: 'in report.json' }}
+    />
   );
 }
