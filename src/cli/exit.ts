@@ -79,6 +79,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'control_refused',
   'comparison_refused',
   'console_address',
+  'night_request',
   'nothing_to_run',
   'judge_refused',
   'judge_setup',

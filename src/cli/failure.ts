@@ -31,7 +31,7 @@ function asksForJson(args: readonly string[]): boolean {
 }
 
 /** Commands that have others below them. */
-const WITH_COMMANDS: ReadonlySet<string> = new Set(['import', 'snapshot', 'keys']);
+const WITH_COMMANDS: ReadonlySet<string> = new Set(['import', 'snapshot', 'keys', 'schedule']);
 
 async function hintFor(host: Host, args: readonly string[], thrown: unknown, failure: ReturnType<typeof failureOf>): Promise<string | null> {
   if (failure.unexpected)

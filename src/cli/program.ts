@@ -29,6 +29,7 @@ import { addReport } from './commands/report.ts';
 import { addRequeue } from './commands/requeue.ts';
 import { addReset } from './commands/reset.ts';
 import { addRun } from './commands/run.ts';
+import { addSchedule } from './commands/schedule.ts';
 import { addSchema } from './commands/schema.ts';
 import { addShow } from './commands/show.ts';
 import { addSnapshot } from './commands/snapshot.ts';
@@ -120,6 +121,7 @@ function createProgram(context: CommandContext): Command {
   addDown(program, context);
   addConsole(program, context);
   addWorker(program, context);
+  addSchedule(program, context);
   addSweep(program, context);
   addSnapshot(program, context);
   addPurge(program, context);

@@ -36,6 +36,7 @@ import type { Trace } from '../report/trace/trace.ts';
 import type { AgreementReport } from '../report/agreement.ts';
 import type { RecordedRuns } from './recorded-runs.ts';
 import type { Keys } from './keys.ts';
+import type { NightSchedules } from './nights/schedules.ts';
 import type { PurgedRecords, SubjectReport } from './retention/purge.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 import type { SweptReport } from './sweep.ts';
@@ -369,6 +370,8 @@ export interface Trialbed extends AsyncDisposable {
   readonly keys: Keys;
   /** What is kept of worlds. */
   readonly snapshots: Snapshots;
+  /** Suites that run every night. */
+  readonly schedules: NightSchedules;
   /** What was asked of batches, trials and stored data, done or refused, the newest first. */
   audit(filter?: AuditFilter): Promise<readonly AuditEntry[]>;
   /**

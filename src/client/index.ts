@@ -25,6 +25,7 @@ import { judge } from './judges/judge.ts';
 import { judgingOf } from './judges/judging-of.ts';
 import { judgeModels } from './judges/models.ts';
 import { keysOver } from './keys.ts';
+import { nightSchedules } from './nights/schedules.ts';
 import { pin } from './pin.ts';
 import { purgeByAge, purgeSubject, requireAddress } from './retention/purge.ts';
 import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
@@ -106,6 +107,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   /** What is asked of a batch, a trial or what is stored is in the audit log, done or not. */
   const act = <T>(action: string, target: string, detail: string | null, work: () => Promise<T>) => audited(store, { ...actor, action, target, detail }, work);
   const snapshots = snapshotsOver(root);
+  const schedules = nightSchedules(root);
   const closing = new AbortController();
   const keys = keysOver(root, closing.signal);
   /** What still needs the services: validations, and batches with their workers. */
@@ -201,6 +203,14 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       return dryRun ? purge() : act('purge', 'store', 'of one person', purge);
     },
     keys: { list: keys.list, rotate: (how) => untilClosed(act('keys rotate', 'store', null, () => keys.rotate(how))) },
+    schedules: {
+      ...schedules,
+      nightly: (request) => act('schedule nightly', request.name ?? request.suite, `at ${request.at}`, () => schedules.nightly(request)),
+      pause: (name, note) => act('schedule pause', name, note, () => schedules.pause(name, note)),
+      resume: (name) => act('schedule resume', name, null, () => schedules.resume(name)),
+      trigger: (name) => act('schedule trigger', name, null, () => schedules.trigger(name)),
+      remove: (name) => act('schedule delete', name, null, () => schedules.remove(name)),
+    },
     snapshots: {
       ...snapshots,
       restore: (name, how) => untilClosed(act('snapshot restore', name, null, () => snapshots.restore(name, how))),
@@ -366,6 +376,8 @@ export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts
 export { type ComparedAgent, type CompareRequest, ComparisonRefusedError, writeComparison } from './compare.ts';
 export type { Comparison } from '../report/comparison/comparison.ts';
 export { PointRefusedError } from './points/errors.ts';
+export { type NightRequest, NightRequestError } from './nights/request.ts';
+export type { NightSchedule, NightSchedules, NightSeries } from './nights/schedules.ts';
 export { TrialRunsError } from './requeue.ts';
 export { StoreLockedError } from './why/why.ts';
 export { replayFile } from './replay.ts';

@@ -3,6 +3,7 @@ import { loadEnvironment } from '../environments/load.ts';
 import { ConfigError, readConfig, readSettings } from '../worker/config.ts';
 import type { GivenContent } from '../worker/content.ts';
 import { runSharedWorker } from '../worker/shared-worker.ts';
+import { serveNights } from './nights/serve.ts';
 import { readSuite } from './read-suite.ts';
 import { type Settings, sourcesOf } from './settings.ts';
 import { type ClientOver, serveWorkerConsole } from './worker-console.ts';
@@ -46,7 +47,14 @@ export async function workWith(over: ClientOver, options: WorkOptions): Promise<
       given: await contentsOf(options.suites ?? []),
       current: options.current ?? false,
       say,
-      ...(console && { beside: (parts) => serveWorkerConsole(parts, { over, url: console.url, temporalUi: lease.temporalUi, say }) }),
+      beside: async (parts) => {
+        await using stack = new AsyncDisposableStack();
+        // The root is the worker's to let go.
+        const client = stack.use(over({ ...parts.root, async [Symbol.asyncDispose]() {} }, async () => {}, { temporalUi: lease.temporalUi }));
+        stack.use(await serveNights(parts.root, client));
+        if (console) stack.use(await serveWorkerConsole(parts, { over, url: console.url, temporalUi: lease.temporalUi, say }));
+        return stack.move();
+      },
     });
   } finally {
     await lease.release();

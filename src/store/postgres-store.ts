@@ -46,6 +46,7 @@ import { countOutcomes } from './outcomes.ts';
 import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { purgeClass } from './purge.ts';
 import { purgeSubject } from './purge-subject.ts';
+import { nightRows } from './nights.ts';
 import { findOrigin } from './origins.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
@@ -85,6 +86,10 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     underWay: () => database.query("select phase, count(*)::int as trials from trialbed.trials where phase <> 'done' and attempt > 0 group by phase"),
     lockWaits: () => lockWaits((text, values) => database.query(text, values), { schemas: ['trialbed'] }),
     connections: () => ({ name: 'store', ...database.use() }),
+    async serverVersion() {
+      const [row] = await database.query<{ version: string }>("select current_setting('server_version') as version");
+      return row?.version ?? 'unknown';
+    },
     async requireRoom() {
       // A table of one page that nobody ever sees: what is read, and what finds room in pages that there are, says nothing of the disk.
       await database.transaction((sql) => sql.query("create temporary table room on commit drop as select repeat('room', 1000) as page"));
@@ -98,6 +103,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
 
     cassetteWorlds: cassetteWorldRows(database),
     judging: judgingRows(database, now),
+    nights: nightRows(database),
 
     putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules, now())),
     caseDocument: (hash) => caseDocument(database, hash),

@@ -18,6 +18,7 @@ import type { CassetteWorldRows } from './cassette-worlds.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { JudgingRows } from './judging.ts';
 import type { KeyUse, Rotation } from './keys.ts';
+import type { NightRows } from './nights.ts';
 import type { BatchStanding } from './launching.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { StoredRunning } from './progress.ts';
@@ -263,6 +264,8 @@ export interface Store extends AsyncDisposable {
   underWay(): Promise<readonly { readonly phase: TrialPhase; readonly trials: number }[]>;
   /** Who waits for a lock on the store's tables, whichever process it is of. */
   lockWaits(): Promise<readonly LockWait[]>;
+  /** Version of the server that it lies on. */
+  serverVersion(): Promise<string>;
   /** Its connections in this process now. */
   connections(): PoolUse;
 
@@ -452,6 +455,8 @@ export interface Store extends AsyncDisposable {
 
   /** What stands for worlds of attempts that are played on cassettes. */
   readonly cassetteWorlds: CassetteWorldRows;
+  /** Times at which schedules were due, and what they have shown. */
+  readonly nights: NightRows;
 
   /** Rubrics, judgements of models, labels of people. */
   readonly judging: JudgingRows;

@@ -13,10 +13,15 @@ export interface DeploymentVersion {
 
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 
+/** Version of this package. */
+export async function ownVersion(): Promise<string> {
+  return (JSON.parse(await readFile(join(SOURCE, '..', 'package.json'), 'utf8')) as { readonly version: string }).version;
+}
+
 /** Names the code that a worker runs: the package's version, and a hash of its code and of the content that it was given. Equal wherever they lie. */
 export async function buildIdOf({ environments, agents }: GivenContent): Promise<string> {
   const hash = createHash('sha256');
-  const { version } = JSON.parse(await readFile(join(SOURCE, '..', 'package.json'), 'utf8')) as { readonly version: string };
+  const version = await ownVersion();
   const entries = await readdir(SOURCE, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && !/\.(map|d\.ts)$/.test(entry.name)).map((entry) => join(entry.parentPath, entry.name));
   for (const file of files.sort())

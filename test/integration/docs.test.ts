@@ -85,7 +85,7 @@ describe('commands and variables', () => {
       // `trialbed world <id>` is the mark on our schemas.
       if (/^(--|\.\.\.|help$|world$)/.test(first)) continue;
       expect(known, call).toContain(first);
-      const text = await help(first, ...(first === 'import' ? ['workbench'] : ['snapshot', 'keys'].includes(first) ? rest.slice(0, 1) : []));
+      const text = await help(first, ...(first === 'import' ? ['workbench'] : ['snapshot', 'keys', 'schedule'].includes(first) ? rest.slice(0, 1) : []));
       for (const option of rest.filter((word) => word.startsWith('--') && word !== '--help')) expect(text, call).toContain(option.split('=')[0]);
     }
   });
@@ -103,6 +103,7 @@ describe('commands and variables', () => {
       'src/activities/model-variables.ts',
       'src/activities/module-agent/host.ts',
       'src/activities/world-access.ts',
+      'src/client/nights/tell.ts',
     ];
     const harness = await Promise.all(others.map((file) => readFile(join(ROOT, file), 'utf8')));
     const named = new Set(everything.match(/\bTRIALBED_[A-Z_]*[A-Z]\b/g));

@@ -96,7 +96,7 @@ describe('a command line that is not valid exits 2 and says what was meant', () 
 });
 
 /** Of those with commands below them, one. */
-const WITH_COMMANDS: { readonly [name: string]: readonly string[] } = { import: ['workbench'], snapshot: ['restore'], keys: ['rotate'] };
+const WITH_COMMANDS: { readonly [name: string]: readonly string[] } = { import: ['workbench'], snapshot: ['restore'], keys: ['rotate'], schedule: ['nightly'] };
 
 test('every command has help with examples, and --json', async () => {
   const program = new TestHost();
@@ -127,7 +127,7 @@ test('every command has help with examples, and --json', async () => {
     'audit',
   ];
   const write = ['init', 'validate', 'record', 'contract', 'pin', 'schema', 'import'];
-  expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'console', 'worker', 'sweep', 'snapshot', 'purge', 'keys', 'completion']);
+  expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'console', 'worker', 'schedule', 'sweep', 'snapshot', 'purge', 'keys', 'completion']);
   for (const name of commands) {
     const host = new TestHost();
     expect(await runCommandLine([name, ...(WITH_COMMANDS[name] ?? []), '--help'], host)).toBe(0);

@@ -95,6 +95,7 @@ export class TestHost implements Host {
       purge: missing,
       purgeSubject: missing,
       keys: { list: missing, rotate: missing },
+      schedules: { nightly: missing, list: missing, show: missing, pause: missing, resume: missing, trigger: missing, remove: missing },
       snapshots: {
         list: missing,
         show: missing,
