@@ -34,7 +34,7 @@ beforeAll(async () => {
   const kase = { request: `I am ${ANA}.`, reference: { steps: [], answer: `Hello ${ANA}.` } };
   ({ suite } = await writeOneCaseSuite(folder, 'judged', { environment: 'support-desk', agent: { kind: 'do-nothing' }, kase }));
   batch = await ran('first');
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await sql?.end();
@@ -106,6 +106,8 @@ test('is broken off without a loss: what is under way is kept, and the same requ
   const second = Promise.withResolvers<void>();
   const { provider, request } = await judge('broken-off', async (_request, number) => {
     if (number === 2) {
+      // Whoever asks the same meanwhile would pay for it twice.
+      await expect(client.judge(request)).rejects.toMatchObject({ code: 'judge_refused', message: expect.stringContaining('another process') });
       stop.abort(new Error('Ctrl-C'));
       await second.promise;
     }
