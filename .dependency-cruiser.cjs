@@ -18,7 +18,7 @@ const layers = {
   cassettes: ['domain', 'environments', 'infra/make-folder', 'store', 'suite'],
   judges: ['domain', 'models', 'suite'],
   report: ['domain', 'judges', 'store', 'suite'],
-  gateway: ['domain', 'environments', 'models', 'report', 'store'],
+  gateway: ['domain', 'environments', 'judges/label-keys', 'models', 'report', 'store'],
   activities: ['cassettes', 'domain', 'environments', 'gateway', 'models', 'processes', 'store', 'suite', 'tool-server', 'workflows'],
   recorded: ['domain', 'environments', 'store', 'suite', 'activities'],
   infra: ['processes', 'worker/config'],
@@ -44,7 +44,7 @@ const layers = {
     'tool-server',
   ],
   init: ['infra/make-folder'],
-  cli: ['cassettes', 'contract', 'domain', 'keys', 'environments', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
+  cli: ['cassettes', 'contract', 'domain', 'keys', 'environments', 'judges', 'store', 'suite', 'report', 'client', 'infra', 'worker', 'init'],
 };
 
 /** Single modules of which a lower layer may import types, because the contract between two layers has to lie in one of them. */

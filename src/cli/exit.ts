@@ -80,6 +80,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'comparison_refused',
   'console_address',
   'night_request',
+  'label_refused',
   'nothing_to_run',
   'judge_refused',
   'judge_setup',

@@ -27,8 +27,16 @@ export interface Host {
   onSignal(listener: (signal: 'SIGINT' | 'SIGTERM') => void): Disposable;
   /** Asks the person at the terminal; null: the question was broken off. Absent: nobody can be asked. */
   ask?(question: string): Promise<string | null>;
+  /** Takes single keys from the terminal until it is disposed. Absent: nobody can press one. */
+  keys?(): Keys;
   /** Ends the process at once, for a second Ctrl-C. */
   kill(code: number): void;
+}
+
+/** Keys as they are pressed. */
+export interface Keys extends Disposable {
+  /** The next key: a letter as a small one, a digit, or a name such as `return`. Null: Ctrl-C, or the terminal is gone. */
+  next(): Promise<string | null>;
 }
 
 /** The part of a standard stream that commands use. */

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from './exit.ts';
 import type { Host, Stream } from './host.ts';
+import { TerminalKeys } from './terminal-keys.ts';
 import { reportFailure } from './failure.ts';
 import { runCommandLine } from './program.ts';
 
@@ -48,6 +49,7 @@ function processHost(): Host {
       };
     },
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
+    ...(process.stdin.isTTY && process.stdout.isTTY && { keys: () => new TerminalKeys(process.stdin) }),
     kill: (code) => process.exit(code),
   };
 }

@@ -37,6 +37,7 @@ import type { AgreementReport } from '../report/agreement.ts';
 import type { RecordedRuns } from './recorded-runs.ts';
 import type { Keys } from './keys.ts';
 import type { NightSchedules } from './nights/schedules.ts';
+import type { Labels } from './labels/labels.ts';
 import type { PurgedRecords, SubjectReport } from './retention/purge.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 import type { SweptReport } from './sweep.ts';
@@ -368,6 +369,8 @@ export interface Trialbed extends AsyncDisposable {
   purgeSubject(address: string, options?: { readonly dryRun?: boolean; readonly histories?: boolean }): Promise<SubjectReport>;
   /** By which what is kept is encrypted. */
   readonly keys: Keys;
+  /** What people say of trials by rubrics, and how they agree with judges and with each other. */
+  readonly labels: Labels;
   /** What is kept of worlds. */
   readonly snapshots: Snapshots;
   /** Suites that run every night. */
@@ -473,3 +476,6 @@ export class ClosedError extends Error {
   override readonly name = 'ClosedError';
   readonly code = 'closed';
 }
+export type { Labels } from './labels/labels.ts';
+export type { LabelItem, Labelling } from './labels/labelling.ts';
+export type { Material, MaterialEffect, MaterialMail, MaterialMessage, MaterialOperation } from '../judges/material.ts';

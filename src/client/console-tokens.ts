@@ -9,7 +9,7 @@ const DAY_MS = 24 * 3_600_000;
 export interface ConsoleTokenRequest {
   /** Whom the audit log and the records of decisions name. */
   readonly holder: string;
-  /** Everybody with a token sees everything; `operator` and `approver` are rights beside. */
+  /** Everybody with a token sees everything, and `operator`, `approver` and `labeller` are rights beside; but `labeller` alone sees only what is to be labelled. */
   readonly roles: readonly ConsoleRole[];
   /** Default 90. */
   readonly days?: number;
@@ -31,7 +31,8 @@ export async function addConsoleToken(
   now: Date,
 ): Promise<MadeConsoleToken> {
   const { key: token, name, digest } = newKey();
-  const all: readonly ConsoleRole[] = ['viewer', ...roles.filter((role) => role !== 'viewer')];
+  const blind = roles.length > 0 && roles.every((role) => role === 'labeller');
+  const all: readonly ConsoleRole[] = blind ? roles : ['viewer', ...roles.filter((role) => role !== 'viewer')];
   const expiresAt = new Date(now.getTime() + days * DAY_MS).toISOString();
   await store.putConsoleKey({ name, digest, kind: 'token', holder, roles: [...new Set(all)], parent: null, expiresAt });
   return { name, token, holder, roles: [...new Set(all)], expiresAt };

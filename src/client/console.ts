@@ -14,6 +14,8 @@ import type { ConsoleOptions, ServedConsole, Trialbed } from './api.ts';
 import { publicUrl } from './console-address.ts';
 import { ConsoleAddressError } from './console-errors.ts';
 import { forget, remember, runningConsole } from './console-place.ts';
+import { labelsOver } from './labels/labels.ts';
+import { raterNameOf } from './labels/rater-name.ts';
 import { ticketTablesOf } from './ticket-tables.ts';
 
 /** How long a page waits for a look at something that may not answer. */
@@ -76,12 +78,18 @@ async function serve(parts: ConsoleParts, options: ConsoleOptions): Promise<Asyn
 function backendOf(parts: ConsoleParts, options: ConsoleOptions): ConsoleBackend {
   const { root, bed, acts, asItIs } = parts;
   const { store, config } = root;
+  const labels = labelsOver(store, () => new Date());
   const ui = options.temporalUi ?? parts.temporalUi;
   return {
     bed,
     store,
     acts,
     asItIs,
+    labels: {
+      raterOf: raterNameOf,
+      tasks: (rater, limit) => store.judging.labelTasks(rater, limit),
+      open: (request) => labels.open(request).catch(nothing),
+    },
     async world({ trial, attempt }) {
       return soon(async () => {
         const world = (await store.attempts(trial)).find((one) => one.attempt === attempt && one.endedAt === null)?.world;
@@ -104,6 +112,12 @@ function backendOf(parts: ConsoleParts, options: ConsoleOptions): ConsoleBackend
     temporalLink: (workflow) =>
       ui === null ? null : `${ui}/namespaces/${encodeURIComponent(config.temporal.namespace)}/workflows/${encodeURIComponent(workflow)}`,
   };
+}
+
+/** Null where there is nothing of a name; anything else is a failure. */
+function nothing(error: unknown): null {
+  if (error instanceof Error && 'code' in error && (error.code === 'not_found' || error.code === 'suite_file')) return null;
+  throw error;
 }
 
 /** Null where it fails or takes too long: a page is of use without it. */

@@ -26,6 +26,7 @@ import { judgingOf } from './judges/judging-of.ts';
 import { judgeModels } from './judges/models.ts';
 import { keysOver } from './keys.ts';
 import { nightSchedules } from './nights/schedules.ts';
+import { labelsOver } from './labels/labels.ts';
 import { pin } from './pin.ts';
 import { purgeByAge, purgeSubject, requireAddress } from './retention/purge.ts';
 import { readRetention, SETTINGS_FILE } from './retention/settings-file.ts';
@@ -211,6 +212,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       trigger: (name) => act('schedule trigger', name, null, () => schedules.trigger(name)),
       remove: (name) => act('schedule delete', name, null, () => schedules.remove(name)),
     },
+    labels: labelsOver(store, () => new Date()),
     snapshots: {
       ...snapshots,
       restore: (name, how) => untilClosed(act('snapshot restore', name, null, () => snapshots.restore(name, how))),
@@ -371,6 +373,7 @@ export type * from './api.ts';
 export { ClosedError, NotFoundError } from './api.ts';
 export { CassetteError } from './cassettes/errors.ts';
 export { ConsoleAddressError } from './console-errors.ts';
+export { LabelRefusedError } from './labels/errors.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
 export { type ComparedAgent, type CompareRequest, ComparisonRefusedError, writeComparison } from './compare.ts';

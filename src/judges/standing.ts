@@ -51,7 +51,8 @@ export function judgeStanding({ scale, scores, labels, calibration }: JudgedSeri
 /** Of floating point: what is exactly as large as asked is large enough. */
 const SLACK = 1e-9;
 
-function mostFrequent(categories: readonly string[]): string | null {
+/** The category that most gave; null: no single one. */
+export function mostFrequent(categories: readonly string[]): string | null {
   const [first, second] = [...Map.groupBy(categories, (one) => one)].sort(([, a], [, b]) => b.length - a.length);
   return first && first[1].length > (second?.[1].length ?? 0) ? first[0] : null;
 }

@@ -6,6 +6,7 @@ import type { AskedApproval, AttemptRow, BatchDocuments, BatchRow, StoredVerdict
 import { callKey, composeReport } from './compose.ts';
 import type { OperationDetail, ReportComparison, ReportData, ReportTrial } from './data.ts';
 import { standingOf } from './figures/standing.ts';
+import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { JudgedSeries } from './judges/judged.ts';
 
 /** Where a report's data comes from; the client is one. */
@@ -15,6 +16,8 @@ export interface ReportSource {
   documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
   /** What judges said of it. Absent: nobody is asked for that. */
   judging?(batch: string): Promise<readonly JudgedSeries[]>;
+  /** By each text of a rubric by which trials of a batch were labelled or scored. Absent: nobody labelled. */
+  readonly labels?: { agreementsOf(batch: string): Promise<readonly LabelAgreement[]> };
   show(trial: string): Promise<ReportView>;
 }
 
@@ -43,7 +46,12 @@ export async function collectReport(
   batchId: string,
   { comparison, today = new Date().toISOString() }: CollectOptions = {},
 ): Promise<ReportData> {
-  const [{ batch, summary }, documents, judged] = await Promise.all([source.results(batchId), source.documents(batchId), source.judging?.(batchId) ?? []]);
+  const [{ batch, summary }, documents, judged, agreements] = await Promise.all([
+    source.results(batchId),
+    source.documents(batchId),
+    source.judging?.(batchId) ?? [],
+    source.labels?.agreementsOf(batchId) ?? [],
+  ]);
   const facts: TrialFacts[] = [];
   for await (const page of source.facts(batchId)) facts.push(...page);
   const shown = examplesOf(facts);
@@ -57,6 +65,7 @@ export async function collectReport(
     trials: views.flatMap((view) => reportTrial(view)),
     approvals: documents.approvals,
     judged,
+    raters: agreements.filter(({ raters }) => raters.length > 0),
     calls: new Map(
       views.flatMap(({ trial, record }) =>
         (record?.operations ?? []).map(({ id, seq, actor }) => [callKey(trial.id, id), { seq, ...(actor !== undefined && { actor }) }] as const),

@@ -1,3 +1,4 @@
+import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { TableFacts } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
@@ -27,6 +28,8 @@ export interface ReportParts {
   readonly approvals: readonly AskedApproval[];
   /** Absent: nobody judged. */
   readonly judged?: readonly JudgedSeries[];
+  /** Absent: nobody labelled. */
+  readonly raters?: readonly LabelAgreement[];
   /** Calls of the trials with evidence, by {@link callKey}. */
   readonly calls: ReadonlyMap<string, Pick<OperationAsked, 'seq' | 'actor'>>;
   /** Of any trial's record; null: none has one. */
@@ -46,6 +49,7 @@ export function composeReport({
   trials,
   approvals,
   judged = [],
+  raters = [],
   calls,
   tables,
   runtime,
@@ -68,6 +72,7 @@ export function composeReport({
     spending: spendingOf(facts),
     failures: failuresOf(facts),
     judges: judgeFigures(facts, judged),
+    raters,
     mixed: mixedOf(facts, new Map(documents.agents.map(({ hash, spec }) => [hash, spec]))),
     quarantined: quarantinedOf(facts, today),
     coverage: documents.cases.map(({ hash, kase }) => coverageOf(kase, hash, { tables, services })).sort((a, b) => (a.case < b.case ? -1 : 1)),

@@ -6,19 +6,24 @@ import { seriesName } from './judges/words.ts';
 import { plainText, shorten } from './plain-text.ts';
 
 /**
- * A row for each trial, with a header (RFC 4180, UTF-8); at the end a column for each series of a judge. Foreign text opens in spreadsheets: what begins like a formula gets an apostrophe before it, as OWASP advises against CSV injection, and every character that
+ * A row for each trial, with a header (RFC 4180, UTF-8); at the end a column for each series of a judge, and one for what most people said by each text of a rubric. Foreign text opens in spreadsheets: what begins like a formula gets an apostrophe before it, as OWASP advises against CSV injection, and every character that
  * cannot be seen is shown as an escape. Numbers are as they are; what was not measured is empty.
  */
-export function reportCsv({ facts, judges }: Pick<ReportData, 'facts' | 'judges'>): string {
+export function reportCsv({ facts, judges, raters }: Pick<ReportData, 'facts' | 'judges' | 'raters'>): string {
+  const people = raters.map(({ rubric, version, digest, labelled }) => ({
+    column: text(`people ${rubric} ${version} (${digest.slice(0, 8)})`),
+    categories: new Map(labelled.map(({ trial, category }) => [trial, category ?? 'split'])),
+  }));
   const said = judges.map(({ series, judgements }) => ({
     column: text(`judge ${seriesName(series)}`),
     categories: new Map(judgements.map(({ trial, category, problem }) => [trial, category ?? `error: ${problem?.code ?? 'unknown'}`])),
   }));
+  const rated = [...said, ...people];
   const rows = facts.map((one) => ({
     ...rowOf(one),
-    ...Object.fromEntries(said.map(({ column, categories }) => [column, text(categories.get(one.trial) ?? '')])),
+    ...Object.fromEntries(rated.map(({ column, categories }) => [column, text(categories.get(one.trial) ?? '')])),
   }));
-  const columns = [...COLUMNS, ...said.map(({ column }) => column)].map((key) => ({ key }));
+  const columns = [...COLUMNS, ...rated.map(({ column }) => column)].map((key) => ({ key }));
   return stringify(rows, { header: true, columns, record_delimiter: 'windows', escape_formulas: true });
 }
 

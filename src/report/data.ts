@@ -5,6 +5,7 @@ import type { ProductionRuntime } from '../domain/runtime.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import type { AttemptRow, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
+import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { ScheduleReport } from './fault-counts.ts';
 import type { CaseCoverage } from './figures/coverage.ts';
 import type { Failures } from './figures/failures.ts';
@@ -35,6 +36,8 @@ export interface ReportData {
   readonly failures: Failures;
   /** What judges said, each series by itself. Empty: nobody judged. */
   readonly judges: readonly JudgeFigures[];
+  /** How judges and people agree, by each text of a rubric. Empty: nobody labelled. */
+  readonly raters: readonly LabelAgreement[];
   /** Cases with mixed results, and what explains them. */
   readonly mixed: readonly MixedCase[];
   /** Cases that run and gate nothing, and those whose quarantine is over. */

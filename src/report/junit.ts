@@ -1,6 +1,7 @@
 import { create } from 'xmlbuilder2';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { ReportData } from './data.ts';
+import { pairText } from './raters/agreement-markdown.ts';
 import { isQuarantined, standingOf } from './figures/standing.ts';
 import { plainText, shorten } from './plain-text.ts';
 
@@ -9,7 +10,10 @@ import { plainText, shorten } from './plain-text.ts';
  * without a result (trouble of the test bed, a fault of the simulated user); skipped is what was cancelled, has not ended, or is of a case in quarantine. Foreign text is made safe: a character that XML cannot hold
  * is shown as an escape.
  */
-export function reportJunit({ batch, summary, facts }: Pick<ReportData, 'batch' | 'summary' | 'facts'>, today: string = new Date().toISOString()): string {
+export function reportJunit(
+  { batch, summary, facts, raters = [] }: Pick<ReportData, 'batch' | 'summary' | 'facts'> & Partial<Pick<ReportData, 'raters'>>,
+  today: string = new Date().toISOString(),
+): string {
   const results = facts.map((one) => ({ one, result: resultOf(one, today) }));
   const root = create({ version: '1.0', encoding: 'UTF-8' }).ele('testsuites', { name: text(summary.suite), ...counts(results), time: seconds(facts) });
   for (const [agent, own] of Map.groupBy(results, ({ one }) => one.agent)) {
@@ -26,6 +30,9 @@ export function reportJunit({ batch, summary, facts }: Pick<ReportData, 'batch' 
     for (const [name, value] of Object.entries({ batch: batch.id, state: batch.state, seed: batch.seed, generation: batch.environment.generation })) {
       properties.ele('property', { name, value: text(value) });
     }
+    for (const { rubric, version, pairs, judges } of raters)
+      for (const pair of pairs)
+        properties.ele('property', { name: text(`agreement by ${rubric} ${version}: ${pairText(pair, judges)}`), value: text(pair.says) });
     for (const { one, result } of own) {
       const kase = suite.ele('testcase', {
         name: text(`${one.case}${one.schedule === 'none' ? '' : ` [${one.schedule}]`} #${one.repetition}`),

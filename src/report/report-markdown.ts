@@ -3,6 +3,7 @@ import type { Finding, View } from '../domain/verdict.ts';
 import { modelsText } from './models-markdown.ts';
 import { printable } from '../domain/text/bounded.ts';
 import type { OperationDetail, ReportData, ReportTrial } from './data.ts';
+import { ratersMarkdown } from './raters/agreement-markdown.ts';
 import { judgesMarkdown } from './judges/judges-markdown.ts';
 import { schedulesText } from './schedules-markdown.ts';
 import { teamsMarkdown } from './teams-markdown.ts';
@@ -52,6 +53,7 @@ export function reportMarkdown(data: ReportData): string {
     ['Cassettes', cassettesMarkdown(data)],
     ['Approvals', approvalsMarkdown(data)],
     ['Judges', judgesMarkdown(data)],
+    ['Agreement of raters', ratersMarkdown(data)],
     ['Diagnostics', diagnosticsMarkdown(data)],
     ['What each case checks', coverageMarkdown(data)],
     ['What was checked', checkedMarkdown(data)],
@@ -73,6 +75,7 @@ const DISPENSABLE = [
   'What each case checks',
   'Cost and time',
   'Models',
+  'Agreement of raters',
   'Judges',
   'Fault schedules',
   'Mixed results and quarantine',

@@ -1,8 +1,8 @@
 import { printable } from '../domain/text/bounded.ts';
 import type { Sql } from './database.ts';
 
-/** What somebody in the console may do: `viewer` sees everything, `operator` steers batches and trials as well, `approver` decides about approvals as well. */
-export const CONSOLE_ROLES = ['viewer', 'operator', 'approver'] as const;
+/** What somebody in the console may do: `viewer` sees everything, `operator` steers batches and trials as well, `approver` decides about approvals as well. `labeller` labels trials; with no other role, sees nothing else. */
+export const CONSOLE_ROLES = ['viewer', 'operator', 'approver', 'labeller'] as const;
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 
 /** A key of the console as it is stored: the secret itself has only its holder. */

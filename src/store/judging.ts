@@ -2,6 +2,7 @@ import type { HumanLabel, Judgement, JudgeSeries } from '../domain/judging.ts';
 import type { StoredRubric } from '../domain/rubric.ts';
 import type { Database } from './database.ts';
 import { addJudgement, judgementsOf, listJudgements, type RatedByBoth, ratedByBoth } from './judgements.ts';
+import { type LabelTask, labelTasks, latestRubric, rubricNames, trialsToLabel } from './label-tasks.ts';
 import { labelledBy, listLabels, putLabel } from './labels.ts';
 import { putRubric, putSeries, rubricOf, seriesOf } from './rubrics.ts';
 
@@ -29,6 +30,14 @@ export interface JudgingRows {
   labels(digest: string, batch?: string): Promise<readonly HumanLabel[]>;
   /** Digests of the rubrics by which anybody labelled trials of a batch. */
   labelledBy(batch: string): Promise<readonly string[]>;
+  /** Trials of a batch that can be labelled, each with the attempt that counts. */
+  trialsToLabel(batch: string): Promise<readonly { readonly trial: string; readonly attempt: number }[]>;
+  /** What a person can label of the newest batches, and how far they are. */
+  labelTasks(rater: string, limit: number): Promise<readonly LabelTask[]>;
+  /** Digest of the text of a suite's rubric that was seen last. */
+  latestRubric(suite: string, name: string): Promise<string | null>;
+  /** Names of the rubrics of a suite that were ever seen. */
+  rubricNames(suite: string): Promise<readonly string[]>;
 }
 
 export function judgingRows(database: Database, now: () => Date): JudgingRows {
@@ -44,5 +53,9 @@ export function judgingRows(database: Database, now: () => Date): JudgingRows {
     putLabel: (label) => putLabel(database, label),
     labels: (digest, batch) => listLabels(database, digest, batch ?? null),
     labelledBy: (batch) => labelledBy(database, batch),
+    trialsToLabel: (batch) => trialsToLabel(database, batch),
+    labelTasks: (rater, limit) => labelTasks(database, rater, limit),
+    latestRubric: (suite, name) => latestRubric(database, suite, name),
+    rubricNames: (suite) => rubricNames(database, suite),
   };
 }

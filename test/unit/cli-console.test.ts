@@ -21,7 +21,7 @@ test('a console that is served already is told with a link for the roles that we
   expect(JSON.parse(json.stdout)).toEqual({
     type: 'console',
     url: 'http://127.0.0.1:7420/console/',
-    link: 'http://127.0.0.1:7420/console/sign-in?link=viewer+operator+approver',
+    link: 'http://127.0.0.1:7420/console/sign-in?link=viewer+operator+approver+labeller',
     ours: false,
   });
 });

@@ -116,7 +116,6 @@ test('every command has help with examples, and --json', async () => {
     'reset',
     'fork',
     'regrade',
-    'judge',
     'pause',
     'resume',
     'concurrency',
@@ -125,6 +124,9 @@ test('every command has help with examples, and --json', async () => {
     'approve',
     'deny',
     'audit',
+    'judge',
+    'label',
+    'agreement',
   ];
   const write = ['init', 'validate', 'record', 'contract', 'pin', 'schema', 'import'];
   expect(commands).toEqual([...read, ...write, 'doctor', 'up', 'down', 'console', 'worker', 'schedule', 'sweep', 'snapshot', 'purge', 'keys', 'completion']);

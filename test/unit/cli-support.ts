@@ -22,6 +22,7 @@ export class TestHost implements Host {
   readonly out: Host['out'];
   readonly err: Host['err'];
   readonly ask?: NonNullable<Host['ask']>;
+  readonly keys?: NonNullable<Host['keys']>;
   readonly #client: Partial<Trialbed> | Error;
 
   constructor(
@@ -30,10 +31,12 @@ export class TestHost implements Host {
       readonly terminal?: { readonly columns: number; readonly rows?: number; readonly colours?: boolean };
       readonly cwd?: string;
       readonly ask?: NonNullable<Host['ask']>;
+      readonly keys?: NonNullable<Host['keys']>;
     } = {},
   ) {
     this.#client = options.client ?? new Error('this command must not connect');
     if (options.ask) this.ask = options.ask;
+    if (options.keys) this.keys = options.keys;
     this.cwd = options.cwd ?? '/nowhere';
     const terminal = options.terminal;
     const facts = terminal
@@ -96,6 +99,7 @@ export class TestHost implements Host {
       purgeSubject: missing,
       keys: { list: missing, rotate: missing },
       schedules: { nightly: missing, list: missing, show: missing, pause: missing, resume: missing, trigger: missing, remove: missing },
+      labels: { open: missing, import: missing, agreement: missing, agreementsOf: missing, exportDisagreements: missing },
       snapshots: {
         list: missing,
         show: missing,

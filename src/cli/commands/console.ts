@@ -27,7 +27,13 @@ export const addConsole: AddCommand = (program, context) => {
     .option('--role <role>', 'what the link permits, may be given several times (default: everything)', roles)
     .option('--open', 'open the link in the browser')
     .action(action((flags: ConsoleFlags) => serve(host, flags)));
-  common(command, ['console', 'console --port 7420 --open', 'console --role viewer', "console token add --name 'Petra' --role approver"]);
+  common(command, [
+    'console',
+    'console --port 7420 --open',
+    'console --role viewer',
+    'console --role labeller',
+    "console token add --name 'Petra' --role approver",
+  ]);
   // What stands after a command below it is that command's.
   addTokens(command.enablePositionalOptions(), context);
 };
@@ -74,7 +80,11 @@ function addTokens(parent: Command, { host, action }: CommandContext): void {
     .summary('make a token')
     .description('Make a token and print it. It is told once: only a digest of it is stored.')
     .requiredOption('--name <who>', 'who gets it, as the audit log and the records of decisions name them', holder)
-    .requiredOption('--role <role>', 'viewer sees, operator also steers, approver also decides; may be given several times', roles)
+    .requiredOption(
+      '--role <role>',
+      'viewer sees, operator also steers, approver also decides, labeller labels (alone: sees nothing else); may be given several times',
+      roles,
+    )
     .option('--days <n>', 'days for which it is valid (default: 90)', days)
     .action(
       action(async (flags: CommonFlags & { readonly name: string; readonly role: readonly ConsoleRole[]; readonly days?: number }) => {

@@ -67,7 +67,12 @@ export function actorOf({ holder, roles }: Pick<Visitor, 'holder' | 'roles'>): A
   return { by: holder, via: 'console', roles };
 }
 
-/** Everybody sees; to steer and to decide are rights of their own. */
+/** Who has a token for labelling alone sees nothing else: verdicts and the names of agents would tell what is to be judged blind. */
+export function maySee({ roles }: Pick<Visitor, 'roles'>): boolean {
+  return roles.some((role) => role !== 'labeller');
+}
+
+/** To steer, to decide and to label are rights of their own. */
 export function may({ roles }: Pick<Visitor, 'roles'>, role: Exclude<ConsoleRole, 'viewer'>): boolean {
   return roles.includes(role);
 }

@@ -113,7 +113,7 @@ export function actRoutes(app: Hono<DeskApp>, desk: Desk): void {
 
 /** What somebody asks for, and where they go on reading. */
 interface Request {
-  readonly role: Exclude<ConsoleRole, 'viewer'>;
+  readonly role: Exclude<ConsoleRole, 'viewer' | 'labeller'>;
   readonly action: string;
   readonly target: string;
   readonly back: string;

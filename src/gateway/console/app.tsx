@@ -4,12 +4,13 @@ import { bodyLimit } from 'hono/body-limit';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Logger } from 'pino';
 import { StoreUnavailableError } from '../../store/errors.ts';
-import { Access, actorOf } from './access.ts';
+import { Access, actorOf, maySee } from './access.ts';
 import { actRoutes } from './acting.tsx';
 import type { ConsoleBackend } from './backend.ts';
 import { closedPages, type ConsolePlace, fromHere } from './guard.ts';
 import { isFormToken, newKey } from './keys.ts';
 import { Desk, type DeskApp } from './desk.ts';
+import { labelRoutes } from './labelling.tsx';
 import { ProblemPage, SignInPage } from './pages/plain.tsx';
 import { readRoutes } from './reading.tsx';
 import { page } from './respond.ts';
@@ -113,6 +114,8 @@ export function consoleApp({ backend, place, cookie: name, instance, now = () =>
     deleteCookie(c, name, settings);
     return c.redirect('/console/sign-in', 303);
   });
+  labelRoutes(app, desk);
+  app.use('/console/*', (c, next) => (maySee(c.get('visitor')) ? next() : Promise.resolve(c.redirect('/console/labels', 303))));
   readRoutes(app, desk);
   actRoutes(app, desk);
   app.notFound((c) => page(c, ProblemPage({ context: null, title: 'Not found', text: 'There is no such page.' }), 404));
@@ -122,6 +125,7 @@ export function consoleApp({ backend, place, cookie: name, instance, now = () =>
 const ASSETS = [
   ['console.css', 'text/css; charset=utf-8'],
   ['console.js', 'text/javascript; charset=utf-8'],
+  ['label.js', 'text/javascript; charset=utf-8'],
   ['icon.svg', 'image/svg+xml'],
 ] as const;
 

@@ -1,4 +1,5 @@
-import type { Trialbed } from '../../client/api.ts';
+import type { Labelling, Trialbed } from '../../client/api.ts';
+import type { LabelTask } from '../../store/label-tasks.ts';
 import type { TicketTables } from '../../report/tickets.ts';
 import type { Effect } from '../../domain/effect.ts';
 import type { LedgerRow } from '../../environments/world.ts';
@@ -26,6 +27,7 @@ export interface ConsoleBackend {
     | 'putConsoleKey'
     | 'endConsoleKey'
   >;
+  readonly labels: ConsoleLabels;
   /** What somebody asks for: it stands in the audit log in their name. */
   acts(actor: Actor): ConsoleActs;
   /** How a trial's world stands now, while it has one; null: it cannot be looked at. Never rejects. */
@@ -42,6 +44,15 @@ export interface ConsoleBackend {
 
 /** Requests that change something. */
 export type ConsoleActs = Pick<Trialbed, 'decide' | 'pause' | 'resume' | 'setConcurrency' | 'cancel' | 'requeue'>;
+
+/** Labelling in the console. */
+export interface ConsoleLabels {
+  /** The name that labels of a token's holder carry. */
+  raterOf(holder: string): string;
+  tasks(rater: string, limit: number): Promise<readonly LabelTask[]>;
+  /** Null: there is no such batch, or its suite has no such rubric. */
+  open(request: { readonly batch: string; readonly rubric: string; readonly rater: string }): Promise<Labelling | null>;
+}
 
 /** A world whose trial has not ended. */
 export interface LiveWorld {

@@ -2,6 +2,7 @@ import type { ReportData } from '../data.ts';
 import { evidenceBody, evidenceId } from './sections/evidence.tsx';
 import { CoverageBody, diagnosticsBody, ProofsBody, ProvenanceBody } from './sections/checked.tsx';
 import { FailuresBody } from './sections/failures.tsx';
+import { ratersBody } from './sections/raters.tsx';
 import { judgesBody } from './sections/judges.tsx';
 import { conditionalBody, RatesBody } from './sections/rates.tsx';
 import { spendingBody } from './sections/spending.tsx';
@@ -27,6 +28,7 @@ export function reportHtml(data: ReportData): string {
     { id: 'counts', title: 'Counts', body: <CountsBody data={data} /> },
     { id: 'failures', title: 'What went wrong', body: <FailuresBody data={data} /> },
     { id: 'judges', title: 'Judges', body: judgesBody(data) },
+    { id: 'raters', title: 'Agreement of raters', body: ratersBody(data) },
     { id: 'evidence', title: 'Evidence', body: evidenceBody(data) },
     { id: 'cases', title: 'Cases and agents', body: matrixBody(data) },
     { id: 'mixed', title: 'Mixed results and quarantine', body: mixedBody(data) },

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { formToken } from '../keys.ts';
-import { may, type Visitor } from '../access.ts';
+import { may, maySee, type Visitor } from '../access.ts';
 import type { ConsoleRole } from '../../../store/console-keys.ts';
 import { Foreign } from '../../../report/html/text.tsx';
 
@@ -18,23 +18,26 @@ export interface Notice {
   readonly text: string;
 }
 
-type Section = 'batches' | 'approvals' | 'audit' | null;
+type Section = 'batches' | 'approvals' | 'labels' | 'audit' | null;
 
-/** A page for somebody who is signed in. `live`: seconds after which its parts that are marked so are asked for again. */
+/** A page for somebody who is signed in. `live`: seconds after which its parts that are marked so are asked for again; `script`: a file of `assets/` that it runs. */
 export function Page({
   context,
   title,
   section,
   live,
+  script,
   children,
 }: {
   readonly context: PageContext;
   readonly title: string;
   readonly section: Section;
   readonly live?: number;
+  readonly script?: string;
   readonly children?: Child;
 }) {
   const { visitor, notice, waiting } = context;
+  const sees = maySee(visitor);
   const link = (name: Exclude<Section, null>, text: string, count = 0) => (
     <a class="tab" href={`/console/${name}`} {...(section === name && { 'aria-current': 'page' })}>
       {text}
@@ -42,18 +45,19 @@ export function Page({
     </a>
   );
   return (
-    <Document title={title} {...(live !== undefined && { live })}>
+    <Document title={title} {...(live !== undefined && { live })} {...(script !== undefined && { script })}>
       <a class="skip" href="#main">
         Skip to the content
       </a>
       <header class="top">
-        <a class="brand" href="/console/batches">
+        <a class="brand" href={sees ? '/console/batches' : '/console/labels'}>
           trialbed
         </a>
         <nav aria-label="Main" id="nav" data-live="">
-          {link('batches', 'Batches')}
-          {link('approvals', 'Approvals', waiting)}
-          {link('audit', 'Audit log')}
+          {sees && link('batches', 'Batches')}
+          {sees && link('approvals', 'Approvals', waiting)}
+          {may(visitor, 'labeller') && link('labels', 'Label')}
+          {sees && link('audit', 'Audit log')}
         </nav>
         <div class="who">
           <span>
@@ -85,7 +89,17 @@ export function Page({
 }
 
 /** The frame of every page. */
-export function Document({ title, live, children }: { readonly title: string; readonly live?: number; readonly children?: Child }) {
+export function Document({
+  title,
+  live,
+  script,
+  children,
+}: {
+  readonly title: string;
+  readonly live?: number;
+  readonly script?: string;
+  readonly children?: Child;
+}) {
   return (
     <html lang="en">
       <head>
@@ -97,6 +111,7 @@ export function Document({ title, live, children }: { readonly title: string; re
         <link rel="stylesheet" href="/console/assets/console.css" />
         <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml" />
         {live !== undefined && <script src="/console/assets/console.js" defer></script>}
+        {script !== undefined && <script src={`/console/assets/${script}`} defer></script>}
       </head>
       <body {...(live !== undefined && { 'data-refresh': String(live) })}>{children}</body>
     </html>
@@ -117,7 +132,7 @@ export function Act({
   quiet = false,
 }: {
   readonly context: PageContext;
-  readonly takes: Exclude<ConsoleRole, 'viewer'>;
+  readonly takes: Exclude<ConsoleRole, 'viewer' | 'labeller'>;
   readonly action: string;
   readonly text: string;
   readonly quiet?: boolean;
