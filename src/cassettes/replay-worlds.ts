@@ -56,6 +56,7 @@ export function withCassettes(worlds: Worlds, store: Pick<Store, 'cassetteWorlds
     inspect: (environment, snapshot, request) => worlds.inspect(environment, snapshot, request),
     inspections: (ownerPrefix) => worlds.inspections(ownerPrefix),
     leased: (ownerPrefix, isolation) => worlds.leased(ownerPrefix, isolation),
+    unlike: (ownerPrefix) => worlds.unlike(ownerPrefix),
     states: () => worlds.states(),
     lockWaits: async (world) => (world.host === CASSETTE_HOST ? [] : worlds.lockWaits(world)),
     connections: () => worlds.connections(),

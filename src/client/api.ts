@@ -10,6 +10,7 @@ import type { JudgeEstimate } from './judges/estimate.ts';
 import type { JudgeReport } from './judges/judge.ts';
 import type { JudgeRequest } from './judges/plan.ts';
 import type { Comparison } from '../report/comparison/comparison.ts';
+import type { Series } from '../report/figures/series.ts';
 import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
@@ -297,12 +298,14 @@ export interface Trialbed extends AsyncDisposable {
   outcomes(batches: readonly string[]): Promise<ReadonlyMap<string, Outcomes>>;
   /** Attaches to a batch's stored results. */
   results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
-  batches(filter?: { readonly running?: boolean; readonly limit?: number }): Promise<readonly BatchRow[]>;
+  batches(filter?: { readonly running?: boolean; readonly suite?: string; readonly limit?: number }): Promise<readonly BatchRow[]>;
   trials(batch: string): Promise<readonly TrialRow[]>;
   /** By id or unique prefix. @throws {NotFoundError} */
   show(trial: string): Promise<TrialView>;
   /** What reports and comparisons read of each trial of a batch, in the manifest's order, a page at a time: of ten thousand trials in seconds. @throws {NotFoundError} at the first page */
   facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
+  /** How the batches of its suite came to a batch, by agent; `limit`: batches at most, default 60. @throws {NotFoundError} */
+  series(batch: string, options?: { readonly limit?: number }): Promise<Series>;
   /** What the trials of a batch are made of, and what approvers were asked in them. @throws {NotFoundError} */
   documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
   /** An attempt of a trial, step by step; default: the one that counts. `writeTrace` makes a page of it. @throws {NotFoundError} */

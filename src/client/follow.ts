@@ -8,6 +8,7 @@ import { EventQueue } from './event-queue.ts';
 import { Patience } from './patiently.ts';
 import { stoppedBy, summarise } from './summarise.ts';
 import { watchBatch } from './watch-batch.ts';
+import type { WorldCounts } from './world-counts.ts';
 
 /** How often ends of trials are looked for, and the batch itself every fourth time. */
 const POLL_MS = 250;
@@ -26,7 +27,7 @@ export interface FollowOptions {
   readonly mayHaveEnded?: AbortSignal;
   /** Hears of a store that is away. Default: tells it as an event. */
   readonly patience?: Patience;
-  readonly worlds: () => Promise<{ readonly leased: number }>;
+  readonly worlds: () => Promise<WorldCounts>;
   /** Whether any worker takes its trials; null: not known. Default: not known. */
   readonly served?: () => Promise<boolean | null>;
 }

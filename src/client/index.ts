@@ -9,6 +9,7 @@ import type { Actor } from '../store/audit.ts';
 import type { BatchRow } from '../store/store.ts';
 import { queueOf } from '../workflows/messages.ts';
 import { createRoot, type Root } from '../worker/root.ts';
+import { seriesOf } from '../report/figures/series.ts';
 import { type BatchHandle, ClosedError, type FollowedBatch, NotFoundError, type RunRequest, type Trialbed, type ValidationReport } from './api.ts';
 import { type Decision, decide } from './approvals.ts';
 import { audited, localActor } from './audited.ts';
@@ -52,6 +53,10 @@ import { traceTrial } from './trace.ts';
 import { validate } from './validate.ts';
 import { why } from './why/why.ts';
 import { type WorkOptions, workWith } from './work.ts';
+import { worldCounts } from './world-counts.ts';
+
+/** Batches of a series. */
+const SERIES_LENGTH = 60;
 
 /**
  * Connects to the services, starting those that are missing; they stop with the last process that uses them unless `trialbed up` keeps them.
@@ -124,7 +129,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       const seconds = batch.finishedAt
         ? (Date.parse(batch.finishedAt) - Date.parse(batch.createdAt)) / 1000
         : (Date.now() - Date.parse(batch.createdAt)) / 1000;
-      const worlds = { leased: await root.worlds.leased(`${id}-`) };
+      const worlds = await worldCounts(root, id);
       return { batch, trials: await currentSummaries(store, id), summary: await summarise(store, batch, seconds, worlds) };
     },
     follow: async (id) => attach(await batchNamed(id)),
@@ -153,7 +158,11 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     },
     outcomes: (ids) => store.outcomes(ids),
     async batches(filter = {}) {
-      const rows = await asTheyAre(store, await store.batches({ ...(filter.limit === undefined ? {} : { limit: filter.limit }) }), pollers);
+      const rows = await asTheyAre(
+        store,
+        await store.batches({ ...(filter.suite !== undefined && { suite: filter.suite }), ...(filter.limit !== undefined && { limit: filter.limit }) }),
+        pollers,
+      );
       return filter.running ? rows.filter((row) => row.state === 'running') : rows;
     },
     async trials(id) {
@@ -163,6 +172,10 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     async *facts(id) {
       await batchNamed(id);
       yield* store.facts(id);
+    },
+    async series(id, { limit = SERIES_LENGTH } = {}) {
+      await batchNamed(id);
+      return seriesOf(await store.series({ batch: id, limit }));
     },
     async documents(id) {
       await batchNamed(id);
@@ -267,7 +280,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
 
   /** Follows a batch of whoever runs it, until it has ended or the client is closed. */
   function attach(batch: BatchRow): FollowedBatch {
-    const worlds = async () => ({ leased: await root.worlds.leased(`${batch.id}-`) });
+    const worlds = () => worldCounts(root, batch.id);
     const followed = follow({ store, temporal: root.temporal, batch, resumed: false, worlds, served: watchedPollers(pollers, batch) });
     const leave = () => followed.leave();
     closing.signal.addEventListener('abort', leave, { once: true });
@@ -376,6 +389,7 @@ export { ConsoleAddressError } from './console-errors.ts';
 export { LabelRefusedError } from './labels/errors.ts';
 export { DecisionRefusedError, DecisionUnansweredError } from './approvals.ts';
 export { ControlRefusedError, ControlUnansweredError } from './control-errors.ts';
+export { type BatchComparison, compareBatch } from './compare-batch.ts';
 export { type ComparedAgent, type CompareRequest, ComparisonRefusedError, writeComparison } from './compare.ts';
 export type { Comparison } from '../report/comparison/comparison.ts';
 export { PointRefusedError } from './points/errors.ts';

@@ -10,6 +10,7 @@ import { EventQueue } from './event-queue.ts';
 import { Follower } from './follow.ts';
 import { Patience } from './patiently.ts';
 import { startWorkflow } from './start-workflow.ts';
+import type { WorldCounts } from './world-counts.ts';
 
 /** How long the workflow may take to end after its batch has. */
 const ENDS_MS = 5_000;
@@ -27,7 +28,7 @@ export interface LaunchOptions {
   readonly maxCost: Money | null;
   /** Raised when nothing runs the batch's trials any more (the worker ended); rejects the batch with its reason. */
   readonly broken: Promise<never>;
-  readonly worlds: () => Promise<{ readonly leased: number }>;
+  readonly worlds: () => Promise<WorldCounts>;
   /** Of the batch's workflow, where it does not run yet. */
   readonly settings?: Partial<BatchSettings>;
 }

@@ -2,6 +2,7 @@ import { parseGate } from '../domain/gates/parse-gate.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import { collectReport, type ReportSource } from '../report/collect.ts';
 import type { ReportComparison, ReportData } from '../report/data.ts';
+import type { Series } from '../report/figures/series.ts';
 import { judgeGates } from '../report/gates/judge-gates.ts';
 import { type ReportFormat, type WrittenReport, writeReport } from '../report/report.ts';
 
@@ -23,16 +24,18 @@ export interface ReportOptions {
   readonly gates?: readonly string[];
   /** Gate: trials that ended as `cassette_miss` do not count against it. Default false. */
   readonly allowMisses?: boolean;
-  /** What the batch is compared with; its sentences stand first. Default: nothing. */
-  readonly comparison?: ReportComparison;
+  /** How its agents compare with what is there, as `compareBatch` tells it; these sentences stand first. Default: it is compared with nothing. */
+  readonly comparisons?: readonly ReportComparison[];
+  /** How its suite's batches came to it, as `bed.series(batch)` tells it. Default: it is not told. */
+  readonly series?: Series;
 }
 
 /** Writes the report of a batch, as `trialbed report` and `trialbed run` do. Of a batch that has not ended it says so, and its gate is not met. @throws {NotFoundError} @throws {GateSyntaxError} */
 export async function writeBatchReport(bed: ReportSource, options: ReportOptions): Promise<BatchReport> {
-  const { batch, allowMisses = false, comparison } = options;
+  const { batch, allowMisses = false, comparisons, series } = options;
   const asked = options.gates?.map(parseGate);
   const today = new Date().toISOString();
-  const collected = await collectReport(bed, batch, { today, ...(comparison && { comparison }) });
+  const collected = await collectReport(bed, batch, { today, ...(comparisons && { comparisons }), ...(series && { series }) });
   const counted = options.summary ?? collected.summary;
   const gates = asked ?? (collected.batch.options.gates ?? []).map(parseGate);
   // Without any of these the gate is what the counts say.

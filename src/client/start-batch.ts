@@ -4,6 +4,7 @@ import type { Root } from '../worker/root.ts';
 import type { BatchSettings } from '../workflows/batch-messages.ts';
 import type { BatchHandle } from './api.ts';
 import { launch } from './launcher.ts';
+import { worldCounts } from './world-counts.ts';
 
 /** A batch of which everything is stored that its trials need. */
 export interface PreparedBatch {
@@ -44,6 +45,6 @@ export function startBatch(
     maxCost,
     broken,
     settings,
-    worlds: async () => ({ leased: await root.worlds.leased(`${batch.id}-`) }),
+    worlds: () => worldCounts(root, batch.id),
   });
 }

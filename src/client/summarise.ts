@@ -4,9 +4,10 @@ import { judgeGate } from '../report/gate.ts';
 import { modelUseOf } from './model-use.ts';
 import { teamUseOf } from './team-use.ts';
 import type { BatchRow, Store, TrialRow } from '../store/store.ts';
+import type { WorldCounts } from './world-counts.ts';
 
 /** Counts a batch. A batch that is not finished has not met its gate. */
-export async function summarise(store: Store, batch: BatchRow, seconds: number, worlds: { readonly leased: number }): Promise<BatchSummary> {
+export async function summarise(store: Store, batch: BatchRow, seconds: number, worlds: WorldCounts): Promise<BatchSummary> {
   const rows = await store.trials(batch.id);
   const summaries = await currentSummaries(store, batch.id);
   const count = (test: (summary: TrialSummary) => boolean) => summaries.filter(test).length;
@@ -36,7 +37,7 @@ export async function summarise(store: Store, batch: BatchRow, seconds: number, 
     ...cassettesOf(summaries),
     gate: 'not_met',
     seconds: Math.round(seconds * 10) / 10,
-    worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased },
+    worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased, unlike: worlds.unlike },
     ...(rows.some((row) => row.schedule !== NO_FAULTS.name) && { schedules: scheduleSummaries(rows, summaries) }),
     ...(models.length > 0 && { models }),
     ...(teams.length > 0 && { teams }),

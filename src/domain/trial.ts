@@ -171,7 +171,8 @@ export interface BatchSummary {
   /** Cases that gate nothing today, or whose quarantine is over; their trials are among the counts. Absent: none. */
   readonly quarantined?: readonly QuarantinedCase[];
   readonly seconds: number;
-  readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number };
+  /** `leaked`: leased still. `unlike`: other than their journal says at the end of a lease, and dropped; absent: of before this was counted. */
+  readonly worlds: { readonly made: number; readonly released: number; readonly swept: number; readonly leaked: number; readonly unlike?: number };
   /** What became of the trials of each fault schedule, `none` included; absent where the batch had no other. */
   readonly schedules?: readonly ScheduleSummary[];
   /** What models used, by agent, all attempts included; absent where no call was measured. */

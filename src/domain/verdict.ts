@@ -40,6 +40,8 @@ export interface Diagnostics {
   readonly emptyRetrievals: number;
   readonly noOpWrites: number;
   readonly unattributedEffects: number;
+  /** Of operations that are none of the trial's. Absent: none. */
+  readonly foreignEffects?: number;
   readonly lateAttempts: number;
   readonly disturbed: boolean;
   /** Calls by member of a team; absent where the agent is no team. */

@@ -95,6 +95,8 @@ export interface Worlds extends AsyncDisposable {
   inspections(ownerPrefix: string): Promise<readonly Omit<Inspection, 'sqlUrl'>[]>;
   /** How many worlds are leased to owners whose name begins so; of one isolation, or of all. Those on a server that has been away for long are not counted. */
   leased(ownerPrefix: string, isolation?: Isolation | null): Promise<number>;
+  /** Worlds that were leased to such owners and of which something was other than their journal says when they were to be used again: dropped instead. */
+  unlike(ownerPrefix: string): Promise<number>;
   /** Worlds on each server that answers, by state. */
   states(): Promise<readonly { readonly host: string; readonly state: string; readonly count: number }[]>;
   /** Who waits for a lock on a world's tables, whichever process it is of. Nobody where the world is gone. @throws {WorldServerAwayError} */

@@ -5,6 +5,7 @@ import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import type { AskedApproval, AttemptRow, BatchDocuments, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
 import { callKey, composeReport } from './compose.ts';
 import type { OperationDetail, ReportComparison, ReportData, ReportTrial } from './data.ts';
+import type { Series } from './figures/series.ts';
 import { standingOf } from './figures/standing.ts';
 import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { JudgedSeries } from './judges/judged.ts';
@@ -31,8 +32,10 @@ export interface ReportView {
 }
 
 export interface CollectOptions {
-  /** What the batch is compared with; its sentences stand first. */
-  readonly comparison?: ReportComparison;
+  /** How its agents compare with what is there; these sentences stand first. Default: with nothing. */
+  readonly comparisons?: readonly ReportComparison[];
+  /** How the suite's batches came to this one. Default: it is not told. */
+  readonly series?: Series;
   /** ISO 8601. Default: now. */
   readonly today?: string;
 }
@@ -44,7 +47,7 @@ export interface CollectOptions {
 export async function collectReport(
   source: ReportSource,
   batchId: string,
-  { comparison, today = new Date().toISOString() }: CollectOptions = {},
+  { comparisons = [], series, today = new Date().toISOString() }: CollectOptions = {},
 ): Promise<ReportData> {
   const [{ batch, summary }, documents, judged, agreements] = await Promise.all([
     source.results(batchId),
@@ -73,7 +76,8 @@ export async function collectReport(
     ),
     tables: recorded[0]?.tables ?? null,
     runtime: recorded.find(({ faults }) => faults !== undefined)?.faults?.runtime ?? null,
-    ...(comparison && { comparison }),
+    comparisons,
+    ...(series && { series }),
     today,
   });
 }

@@ -5,11 +5,13 @@ import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import type { AskedApproval, BatchDocuments, BatchRow } from '../store/store.ts';
 import type { OperationAsked, ReportComparison, ReportData, ReportTrial } from './data.ts';
+import type { Series } from './figures/series.ts';
 import { scheduleReports } from './fault-counts.ts';
 import { coverageOf } from './figures/coverage.ts';
 import { failuresOf } from './figures/failures.ts';
+import { isolationOf } from './figures/isolation.ts';
 import { mixedOf } from './figures/mixed.ts';
-import { openingOf } from './figures/opening.ts';
+import { COMPARED_WITH_NOTHING, comparisonOpening, openingOf } from './figures/opening.ts';
 import { proofsOf } from './figures/proofs.ts';
 import { provenanceOf } from './figures/provenance.ts';
 import { quarantinedOf } from './figures/quarantined.ts';
@@ -35,7 +37,8 @@ export interface ReportParts {
   /** Of any trial's record; null: none has one. */
   readonly tables: { readonly [table: string]: TableFacts } | null;
   readonly runtime: ProductionRuntime | null;
-  readonly comparison?: ReportComparison;
+  readonly comparisons?: readonly ReportComparison[];
+  readonly series?: Series;
   /** The day of the report, ISO 8601: whether a quarantine is over. */
   readonly today: string;
 }
@@ -53,7 +56,8 @@ export function composeReport({
   calls,
   tables,
   runtime,
-  comparison,
+  comparisons = [],
+  series,
   today,
 }: ReportParts): ReportData {
   const { agents: rates, schedules: conditional } = ratesOf(facts);
@@ -63,8 +67,13 @@ export function composeReport({
   return {
     batch,
     summary,
-    opening: [...(comparison?.lines ?? []), ...openingOf(batch, summary, rates, facts, neverFired)],
-    ...(comparison && { comparison }),
+    opening: [
+      ...comparisonOpening(comparisons),
+      ...openingOf(batch, summary, rates, facts, neverFired),
+      ...(comparisons.length === 0 ? [COMPARED_WITH_NOTHING] : []),
+    ],
+    comparisons,
+    ...(series && { series }),
     facts,
     trials,
     rates,
@@ -84,6 +93,7 @@ export function composeReport({
       ownAccess: provenance.agents.filter(({ access }) => access.length > 0).map(({ name, access }) => ({ agent: name, services: access })),
     }),
     provenance,
+    isolation: isolationOf(facts, summary.worlds, new Set(provenance.agents.filter(({ access }) => access.length > 0).map(({ hash }) => hash))),
     approvals: approvals.map(({ trial, case: kase, agent, operation, approval }) => ({
       trial,
       case: kase,

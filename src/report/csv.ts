@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { ReportData } from './data.ts';
+import { type Isolation, strayEffects } from './figures/isolation.ts';
 import { standingOf } from './figures/standing.ts';
 import { seriesName } from './judges/words.ts';
 import { plainText, shorten } from './plain-text.ts';
@@ -9,7 +10,7 @@ import { plainText, shorten } from './plain-text.ts';
  * A row for each trial, with a header (RFC 4180, UTF-8); at the end a column for each series of a judge, and one for what most people said by each text of a rubric. Foreign text opens in spreadsheets: what begins like a formula gets an apostrophe before it, as OWASP advises against CSV injection, and every character that
  * cannot be seen is shown as an escape. Numbers are as they are; what was not measured is empty.
  */
-export function reportCsv({ facts, judges, raters }: Pick<ReportData, 'facts' | 'judges' | 'raters'>): string {
+export function reportCsv({ facts, judges, raters, isolation }: Pick<ReportData, 'facts' | 'judges' | 'raters' | 'isolation'>): string {
   const people = raters.map(({ rubric, version, digest, labelled }) => ({
     column: text(`people ${rubric} ${version} (${digest.slice(0, 8)})`),
     categories: new Map(labelled.map(({ trial, category }) => [trial, category ?? 'split'])),
@@ -20,7 +21,7 @@ export function reportCsv({ facts, judges, raters }: Pick<ReportData, 'facts' | 
   }));
   const rated = [...said, ...people];
   const rows = facts.map((one) => ({
-    ...rowOf(one),
+    ...rowOf(one, isolation),
     ...Object.fromEntries(rated.map(({ column, categories }) => [column, text(categories.get(one.trial) ?? '')])),
   }));
   const columns = [...COLUMNS, ...rated.map(({ column }) => column)].map((key) => ({ key }));
@@ -59,6 +60,9 @@ const COLUMNS = [
   'faults_injected',
   'rules_that_never_fired',
   'disturbed',
+  'stray_effects',
+  'leaked_worlds_of_batch',
+  'unlike_worlds_of_batch',
   'why',
   'finding_codes',
   'case_hash',
@@ -70,7 +74,7 @@ const COLUMNS = [
 
 type Row = { readonly [column in (typeof COLUMNS)[number]]: string | number | null };
 
-function rowOf(one: TrialFacts): Row {
+function rowOf(one: TrialFacts, isolation: Isolation): Row {
   const { times } = one;
   return {
     trial: text(one.trial),
@@ -111,6 +115,9 @@ function rowOf(one: TrialFacts): Row {
     faults_injected: one.faults?.injected ?? null,
     rules_that_never_fired: one.faults?.unfired ?? null,
     disturbed: one.disturbed ? 'yes' : 'no',
+    stray_effects: one.diagnostics === null ? null : strayEffects(one),
+    leaked_worlds_of_batch: isolation.leakedWorlds,
+    unlike_worlds_of_batch: isolation.unlikeWorlds,
     why: text(one.why ?? ''),
     finding_codes: text([...new Set(one.findings.map(({ code }) => code))].join(' ')),
     case_hash: text(one.caseHash),

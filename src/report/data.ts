@@ -6,13 +6,16 @@ import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
 import type { AttemptRow, BatchRow, StoredVerdict, TrialRow } from '../store/store.ts';
 import type { LabelAgreement } from '../judges/rater-agreement.ts';
+import type { Comparison } from './comparison/comparison.ts';
 import type { ScheduleReport } from './fault-counts.ts';
 import type { CaseCoverage } from './figures/coverage.ts';
 import type { Failures } from './figures/failures.ts';
+import type { Isolation } from './figures/isolation.ts';
 import type { MixedCase } from './figures/mixed.ts';
 import type { Proofs } from './figures/proofs.ts';
 import type { Provenance } from './figures/provenance.ts';
 import type { AgentRates } from './figures/rates.ts';
+import type { Series } from './figures/series.ts';
 import type { AgentSpending } from './figures/spending.ts';
 import type { JudgeFigures } from './judges/figures.ts';
 
@@ -22,8 +25,10 @@ export interface ReportData {
   readonly summary: BatchSummary;
   /** What the batch shows, or how it compares, in a few sentences, each with its figure. Not yet made safe for any page. */
   readonly opening: readonly string[];
-  /** What it is compared with. Absent: with nothing. */
-  readonly comparison?: ReportComparison;
+  /** How its agents compare with what is there. Empty: it is compared with nothing. */
+  readonly comparisons: readonly ReportComparison[];
+  /** How the suite's batches came to this one; absent where nobody asked. */
+  readonly series?: Series;
   /** Every trial, in the order of the manifest. */
   readonly facts: readonly TrialFacts[];
   /** Trials that are shown with their evidence: some of each way to end, in the order of the manifest. */
@@ -45,6 +50,7 @@ export interface ReportData {
   /** What the grading of each case looks at. */
   readonly coverage: readonly CaseCoverage[];
   readonly proofs: Proofs;
+  readonly isolation: Isolation;
   readonly provenance: Provenance;
   readonly approvals: readonly OperationAsked[];
   /** Fault schedules other than `none`, with how often each rule fired. */
@@ -53,12 +59,15 @@ export interface ReportData {
   readonly runtime: ProductionRuntime | null;
 }
 
-/** How the batch compares with another one, in words. */
+/** How an agent of the batch compares with what is there. */
 export interface ReportComparison {
-  /** What it is compared with: a batch, and an agent of it. */
+  readonly agent: string;
+  /** What is there: a batch, and an agent of it. */
   readonly against: string;
-  /** A few sentences, each with its figure. */
+  /** A few sentences, each with its figure; or why the two cannot be compared. */
   readonly lines: readonly string[];
+  /** Null: they cannot be compared. */
+  readonly comparison: Comparison | null;
 }
 
 /** One trial of a report with its evidence. */

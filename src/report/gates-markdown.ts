@@ -1,12 +1,13 @@
-import type { BatchSummary } from '../domain/trial.ts';
+import type { ReportData } from './data.ts';
+import { gateNotes, gateRows } from './gates/gate-rows.ts';
 import { mdCellCode, mdTable, mdText } from './markdown.ts';
 
-/** Each gate with what it was compared with, for each agent; empty where a batch was judged by its counts alone. */
-export function gatesMarkdown({ gates = [] }: BatchSummary): string {
-  if (gates.length === 0) return '';
+/** Each gate with what it was compared with, for each agent, and what else keeps the batch from it. */
+export function gatesMarkdown(data: Pick<ReportData, 'batch' | 'summary' | 'facts' | 'quarantined'>): string {
   const words = { met: 'met', not_met: '**not met**', not_judged: '**not judged**' } as const;
-  return mdTable(
-    ['gate', 'agent', 'result', 'figure'],
-    gates.map(({ gate, agent, result, reason }) => [mdCellCode(gate), mdCellCode(agent), words[result], mdText(reason)]),
+  const table = mdTable(
+    ['gate', 'agent', 'result', 'judged by', 'figure'],
+    gateRows(data).map(({ gate, agent, result, by, reason }) => [mdCellCode(gate), mdCellCode(agent), words[result], by, mdText(reason)]),
   );
+  return [table, ...gateNotes(data).map((note) => `- ${note}`)].join('\n').replace('\n- ', '\n\n- ');
 }

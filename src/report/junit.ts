@@ -2,6 +2,7 @@ import { create } from 'xmlbuilder2';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { ReportData } from './data.ts';
 import { pairText } from './raters/agreement-markdown.ts';
+import { strayEffects } from './figures/isolation.ts';
 import { isQuarantined, standingOf } from './figures/standing.ts';
 import { plainText, shorten } from './plain-text.ts';
 
@@ -11,7 +12,7 @@ import { plainText, shorten } from './plain-text.ts';
  * is shown as an escape.
  */
 export function reportJunit(
-  { batch, summary, facts, raters = [] }: Pick<ReportData, 'batch' | 'summary' | 'facts'> & Partial<Pick<ReportData, 'raters'>>,
+  { batch, summary, facts, isolation, raters = [] }: Pick<ReportData, 'batch' | 'summary' | 'facts' | 'isolation'> & Partial<Pick<ReportData, 'raters'>>,
   today: string = new Date().toISOString(),
 ): string {
   const results = facts.map((one) => ({ one, result: resultOf(one, today) }));
@@ -27,7 +28,16 @@ export function reportJunit(
       id: text(batch.id),
     });
     const properties = suite.ele('properties');
-    for (const [name, value] of Object.entries({ batch: batch.id, state: batch.state, seed: batch.seed, generation: batch.environment.generation })) {
+    const told = {
+      batch: batch.id,
+      state: batch.state,
+      seed: batch.seed,
+      generation: batch.environment.generation,
+      leaked_worlds: String(isolation.leakedWorlds),
+      unlike_worlds: String(isolation.unlikeWorlds ?? 'not counted'),
+      stray_effects: String(own.reduce((sum, { one }) => sum + strayEffects(one), 0)),
+    };
+    for (const [name, value] of Object.entries(told)) {
       properties.ele('property', { name, value: text(value) });
     }
     for (const { rubric, version, pairs, judges } of raters)

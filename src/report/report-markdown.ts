@@ -20,7 +20,11 @@ import {
   ratesMarkdown,
   spendingMarkdown,
 } from './figures-markdown.ts';
+import { changedMarkdown } from './comparison/changed-markdown.ts';
 import { gatesMarkdown } from './gates-markdown.ts';
+import { isolationMarkdown } from './isolation-markdown.ts';
+import { IN_CLEAR } from './in-clear.ts';
+import { seriesMarkdown } from './series-markdown.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { evidenceText, shorten } from './plain-text.ts';
@@ -34,7 +38,9 @@ export function reportMarkdown(data: ReportData): string {
   const budget = { left: EVIDENCE_CHARACTERS };
   const of = (state: ReturnType<typeof trialState>, note = ''): string => trialList(data, state, budget, note);
   const sections: readonly (readonly [string, string])[] = [
-    ['Gates', gatesMarkdown(data.summary)],
+    ['Gates', gatesMarkdown(data)],
+    ['Changed trials', changedMarkdown(data)],
+    ['Progress', seriesMarkdown(data)],
     ['Rates', ratesMarkdown(data)],
     ['Cases and agents', matrixTable(data)],
     ['Results by fault schedule', conditionalMarkdown(data)],
@@ -56,6 +62,7 @@ export function reportMarkdown(data: ReportData): string {
     ['Agreement of raters', ratersMarkdown(data)],
     ['Diagnostics', diagnosticsMarkdown(data)],
     ['What each case checks', coverageMarkdown(data)],
+    ['Leaks and contamination', isolationMarkdown(data)],
     ['What was checked', checkedMarkdown(data)],
     ['What this fixture proves, and what it does not', proofsMarkdown(data)],
   ];
@@ -84,6 +91,8 @@ const DISPENSABLE = [
   'Infrastructure errors',
   'Failures',
   'Results by fault schedule',
+  'Changed trials',
+  'Progress',
 ];
 
 function fitted(head: readonly string[], sections: readonly (readonly [string, string])[]): string {
@@ -93,6 +102,7 @@ function fitted(head: readonly string[], sections: readonly (readonly [string, s
       ...head,
       ...sections.flatMap(([title, body]) => (without.has(title) ? [] : [section(title, body)])),
       `${left.length > 0 ? `Left out for length: ${left.join(', ')}. ` : ''}The whole report: \`report.json\`, and a line for each trial in \`trials.csv\`, beside this file.`,
+      IN_CLEAR,
     ]
       .filter((part) => part !== '')
       .join('\n\n')

@@ -54,6 +54,7 @@ import { deleteSnapshot, findSnapshot, listSnapshots, putSnapshot } from './snap
 import { launchedTrials, trialStanding } from './standing.ts';
 import type { Store } from './store.ts';
 import { listFacts } from './facts.ts';
+import { seriesUpTo } from './series.ts';
 import { countCensus, pageTrials } from './trial-pages.ts';
 import { findTrial, listTrials, newestTrials, setPhase } from './trials.ts';
 import { addVerdict, listVerdicts } from './verdicts.ts';
@@ -133,6 +134,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     trialPage: (batch, filter, page) => pageTrials(database, batch, filter, page),
     documentsOf: (batch) => documentsOf(database, batch),
     facts: (batch) => listFacts(database, batch),
+    series: (request) => seriesUpTo(database, request),
     approvalsOf: (batch) => approvalsOf(database, batch),
     census: (batch) => countCensus(database, batch),
     newestTrials: (suite) => newestTrials(database, suite),

@@ -30,6 +30,7 @@ import type { SubjectPurge } from './purge-subject.ts';
 import type { Requeued } from './requeue.ts';
 import type { DeletedSnapshot, SnapshotRow } from './snapshots.ts';
 import type { TrialGroup } from '../domain/progress.ts';
+import type { SeriesBatch, SeriesRequest } from './series.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { TrialCensus, TrialFilter, TrialPage } from './trial-pages.ts';
 
@@ -322,6 +323,8 @@ export interface Store extends AsyncDisposable {
   trialPage(batch: string, filter: TrialFilter, page: { readonly offset: number; readonly limit: number }): Promise<TrialPage>;
   /** What reports read of each trial of a batch, in the manifest's order, in pages. */
   facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
+  /** A batch and those of its suite before it, counted, the oldest first; empty: there is no such batch. */
+  series(request: SeriesRequest): Promise<readonly SeriesBatch[]>;
   /** What was asked of approvers in a batch, in the attempts that count, in order; at most 10,000. */
   approvalsOf(batch: string): Promise<readonly AskedApproval[]>;
   /** How many trials of a batch stand how, ended how, and why. */

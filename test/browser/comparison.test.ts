@@ -7,39 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/report/comparison/comparison.ts';
 import { comparisonHtml } from '../../src/report/comparison/page.tsx';
 import { CHROMIUM, requireOrSkip, skipTitle } from '../harness/requirements.ts';
-import { compared, type End, trialsOf } from '../unit/comparison-support.ts';
+import { comparisonOf } from '../unit/comparison-support.ts';
 import { overflow, seriousFaults } from './console-bench.ts';
 
 const browser = await requireOrSkip('browser');
 
 const HOSTILE = `</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1>" style="x \u202egnp.exe\u001b[2J\u0007\u2028 <!-- ]]>${'wide'.repeat(60)}`;
-
-function hostile(): Comparison {
-  const ends = Array.from(
-    { length: 12 },
-    (_, at) =>
-      (schedule: string): End =>
-        schedule === HOSTILE ? 'harmful' : at % 3 === 0 ? 'useless' : 'pass',
-  );
-  const options = { schedules: ['none', HOSTILE], over: { title: HOSTILE, why: HOSTILE, agent: HOSTILE } };
-  const comparison = compared(
-    trialsOf(ends, options),
-    trialsOf(
-      ends.map(() => 'pass'),
-      { ...options, over: { title: HOSTILE } },
-    ),
-  );
-  const step = { kind: 'call', operation: 'op-1', text: HOSTILE, state: 'unknown (known: committed)', fault: 'smtp_final_dot' } as const;
-  const timeline = [
-    { a: step, b: step },
-    { a: step, b: null },
-  ];
-  return {
-    ...comparison,
-    a: { ...comparison.a, agent: HOSTILE },
-    changed: comparison.changed.map((one, at) => ({ ...one, case: HOSTILE, timeline: at < 3 ? timeline : null })),
-  };
-}
 
 describe.skipIf(!browser.met)(skipTitle('a comparison in a browser', browser), () => {
   let folder: string;
@@ -72,7 +45,7 @@ describe.skipIf(!browser.met)(skipTitle('a comparison in a browser', browser), (
     ['on a wide screen', {}],
     ['on a phone, dark', { viewport: { width: 390, height: 800 }, colorScheme: 'dark' as const }],
   ])('%s hostile text in every field is text, nothing is asked for, nothing is wider than the window, and everybody can read it', async (_, context) => {
-    const { page, asked, wrong } = await open(hostile(), context);
+    const { page, asked, wrong } = await open(comparisonOf(HOSTILE), context);
     expect(asked).toEqual([page.url()]);
     expect(wrong).toEqual([]);
     expect(await page.evaluate('window.hacked')).toBeUndefined();
@@ -83,17 +56,27 @@ describe.skipIf(!browser.met)(skipTitle('a comparison in a browser', browser), (
   });
 
   it('a changed case leads to both timelines, and every gain of the chart is in a table', async () => {
-    const { page } = await open(hostile());
+    const { page } = await open(comparisonOf(HOSTILE));
     await page.locator('tbody th a').first().click();
     expect(await page.locator('#changed-1 .timelines tbody tr').count()).toBe(3);
-    const drawn = await page.locator('svg .mark title').allTextContents();
-    const text = await page.locator('main').textContent();
-    expect(drawn.length).toBe(6);
-    for (const gain of drawn.slice(2)) expect(text).toContain(gain);
+    const drawn = await page.locator('figure').all();
+    expect(drawn.length).toBe(2);
+    for (const figure of drawn) {
+      const gains = ((await figure.locator('svg').textContent()) ?? '').match(/[+-]?[\d.]+(?=, (better|worse|not shown))/g) ?? [];
+      expect(gains.length).toBe(3);
+      const table = await figure.locator('table').textContent();
+      for (const gain of gains) expect(table).toContain(gain);
+    }
   });
 
-  it('is printed on pages of paper', async () => {
-    const { page } = await open(hostile());
+  it('is printed on pages of paper, with the tables of charts open and nothing cut at the side', async () => {
+    const { page } = await open(comparisonOf(HOSTILE));
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+    await page.setViewportSize({ width: 703, height: 1000 });
+    expect(await page.locator('figure table:visible').count()).toBe(2);
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(255, 255, 255)');
+    const wide = 'Array.from(document.querySelectorAll("table, svg"), (one) => one.getBoundingClientRect().right - innerWidth).filter((more) => more > 1)';
+    expect(await page.evaluate(wide)).toEqual([]);
     const pdf = await page.pdf({ format: 'A4' });
     expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length).toBeGreaterThan(1);
   });

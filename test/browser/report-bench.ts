@@ -1,7 +1,11 @@
+import { comparisonSentences } from '../../src/report/comparison/comparison-markdown.ts';
+import { seriesOf } from '../../src/report/figures/series.ts';
+import type { SeriesBatch } from '../../src/store/series.ts';
 import { FAILURE_CATEGORIES } from '../../src/domain/failure-category.ts';
 import type { TrialFacts } from '../../src/domain/trial-facts.ts';
 import type { StoredVerdict } from '../../src/store/store.ts';
 import type { ReportData } from '../../src/report/data.ts';
+import { comparisonOf } from '../unit/comparison-support.ts';
 import { failingVerdict } from '../unit/trial-view-support.ts';
 import { facts, reportData, reportTrial, trial } from '../unit/report-support.ts';
 
@@ -25,7 +29,11 @@ export function manyTrials(count: number, text?: string): ReportData {
     ...data,
     summary: { ...data.summary, suite: text ?? 'support-desk', trials: count, passed, failed: count - passed, undetermined: 0 },
     opening: text === undefined ? data.opening : [text, ...data.opening],
-    ...(text !== undefined && { comparison: { against: text, lines: [text] } }),
+    ...(text !== undefined && {
+      comparisons: [{ agent: text, against: text, lines: [text], comparison: comparisonOf(text) }],
+      series: seriesOf(Array.from({ length: 6 }, (_, at) => night(at, text))),
+      isolation: { ...data.isolation, strayEffects: 2, strayTrials: 1, example: text },
+    }),
     quarantined: [{ case: text ?? 'case-1', reason: text ?? 'flaky mail', owner: text ?? 'mara', until: '2026-01-31', over: true, trials: 4, passed: 2 }],
     schedules: [
       {
@@ -53,6 +61,43 @@ export function manyTrials(count: number, text?: string): ReportData {
         closed: [text ?? 'orders'],
       },
     ],
+  };
+}
+
+/** The same with what is there to compare with, and with thirty nights. */
+export function besideAnother(count: number): ReportData {
+  const data = manyTrials(count);
+  const comparison = comparisonOf('lost-replies');
+  const lines = comparisonSentences(comparison);
+  return {
+    ...data,
+    opening: [...lines, ...data.opening],
+    comparisons: [{ agent: 'careful', against: 'one:hasty', lines, comparison }],
+    series: seriesOf(Array.from({ length: 30 }, (_, at) => night(at))),
+  };
+}
+
+/** A nightly batch, in which agent or environment is another one now and then. */
+function night(at: number, text = 'careful'): SeriesBatch {
+  const task = (name: string, passed: number) => ({
+    agent: text,
+    agentVersion: `1.${Math.floor(at / 3)} ${text === 'careful' ? '' : text}`.trim(),
+    agentHash: 'a'.repeat(64),
+    case: name,
+    caseHash: 'c'.repeat(64),
+    schedule: 'none',
+    scheduleHash: null,
+    trials: 5,
+    scored: 5,
+    passed,
+    harmful: at % 2,
+  });
+  return {
+    batch: `night-${at}`,
+    createdAt: new Date(Date.UTC(2026, 0, 1 + at, 2)).toISOString(),
+    environment: { version: '1.0.0', generation: (at < 8 ? 'g' : 'h').repeat(64) },
+    graders: ['7'],
+    tasks: [task('refund', at % 6), task('cancel', 5)],
   };
 }
 

@@ -5,12 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeChart } from '../../src/report/html/charts/change-chart.ts';
+import { parseGate } from '../../src/domain/gates/parse-gate.ts';
+import { judgeGates } from '../../src/report/gates/judge-gates.ts';
 import { progressChart } from '../../src/report/html/charts/progress-chart.ts';
 import { reportHtml } from '../../src/report/html/report-page.tsx';
 import type { ReportData } from '../../src/report/data.ts';
 import { CHROMIUM, requireOrSkip, skipTitle } from '../harness/requirements.ts';
 import { overflow, seriousFaults, shown } from './console-bench.ts';
-import { HOSTILE, manyTrials } from './report-bench.ts';
+import { besideAnother, HOSTILE, manyTrials } from './report-bench.ts';
 
 const browser = await requireOrSkip('browser');
 
@@ -124,8 +126,47 @@ describe.skipIf(!browser.met)(skipTitle('the HTML report in a browser', browser)
     expect(wrong).toEqual([]);
   });
 
+  it('it says of each gate what was asked, the figure and by what it was judged, of leaks and contamination that there are none, and that it holds data in clear', async () => {
+    const data = manyTrials(200);
+    const gates = judgeGates(data.facts, { gates: ['lower(pass)>=0.9', 'forbidden[critical]<=400'].map(parseGate), today: '2026-03-02' });
+    const { page, wrong } = await open('gates', { ...data, summary: { ...data.summary, ...gates } });
+    const cells = async (section: string) => (await page.locator(`${section} tbody tr`).allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    const asked = await cells('#gates');
+    expect(asked).toHaveLength(4);
+    expect(asked[0]).toMatch(
+      /^lower\(pass\)>=0\.9 at least 90% of scored trials pass, by the lower bound of its interval hasty not met [\d.]+% [\d.]+% to [\d.]+% lower bound the lower/,
+    );
+    expect(asked[1]).toMatch(/^forbidden\[critical\]<=400 at most 400 effects that no case expects or allows, in cases of critical hasty met \d+ none point /);
+    const isolation = await cells('#isolation');
+    for (const line of [/effects of no operation 0 /, /not counted/, /nobody gave back 0 /]) expect(isolation.some((one) => line.test(one))).toBe(true);
+    expect(await shown(page.locator('.top'))).toMatch(/compared with nothing[\s\S]*in clear/);
+    expect(wrong).toEqual([]);
+  });
+
+  it('with something to compare with it opens with whether the candidate is safer, draws the gains, shows changed trials, and how the suite came to here', async () => {
+    const { page, asked, wrong } = await open('compared', besideAnother(60));
+    expect((await page.locator('.deciding li').allInnerTexts()).slice(0, 4).map((text) => text.split(':')[0])).toEqual([
+      'Safer',
+      'More useful',
+      'Only under these schedules',
+      'Not tested',
+    ]);
+    expect(await page.locator('#compared figure svg').count()).toBe(2);
+    await page.locator('#compared tbody th a').first().click();
+    expect(await page.locator('#changed-1-1 .timelines tbody tr').count()).toBe(3);
+    expect(await page.locator('#progress figure svg').count()).toBe(2);
+    await page.locator('#progress summary').first().click();
+    expect(await page.locator('#progress table').first().locator('tbody tr').count()).toBe(30);
+    expect(await shown(page.locator('#progress table').first())).toMatch(/night-8[\s\S]*environment/);
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+    }
+    expect([asked.length, wrong]).toEqual([1, []]);
+  });
+
   it.each(['light', 'dark'] as const)('in %s it has no serious fault of accessibility, and no page that scrolls sideways', async (colorScheme) => {
-    const { page, wrong } = await open(colorScheme, manyTrials(60), { colorScheme });
+    const { page, wrong } = await open(colorScheme, besideAnother(60), { colorScheme });
     await rows(page).getByRole('button').first().click();
     await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
     expect(wrong).toEqual([]);
@@ -137,7 +178,7 @@ describe.skipIf(!browser.met)(skipTitle('the HTML report in a browser', browser)
   });
 
   it('in print all tables of charts and all evidence are open, and nothing is cut at the side', async () => {
-    const { page } = await open('print', manyTrials(60), { colorScheme: 'dark' });
+    const { page } = await open('print', besideAnother(60), { colorScheme: 'dark' });
     await page.emulateMedia({ media: 'print' });
     await page.setViewportSize({ width: 703, height: 1000 });
     const figures = await page.locator('figure').count();
@@ -170,14 +211,21 @@ describe('charts', () => {
   });
 
   it('of a series begin anew where what is tested changes', () => {
-    const point = (day: number, versions: string, rate: number | null = 0.3) => ({ at: `2026-03-0${day}T02:00:00Z`, rate, interval, n: 40, versions });
-    const chart = progressChart('Passed, by night', [point(3, 'agent 2'), point(1, 'agent 1'), point(2, 'agent 1', null), point(4, 'agent 2', 0.4)]);
+    const point = (day: number, agent: string, rate: number | null = 0.3) => ({
+      batch: `night-${day}`,
+      at: `2026-03-0${day}T02:00:00.000Z`,
+      rate,
+      interval,
+      n: 40,
+      versions: { agent, environment: '1' },
+    });
+    const chart = progressChart('Passed, by night', [point(3, '2'), point(1, '1'), point(2, '1', null), point(4, '2', 0.4)]);
     expect(chart?.title).toBe('Passed, by night; dashes where what is tested changed');
-    expect(chart?.table.rows.map(([at, share, , , fresh]) => [at, share, fresh])).toEqual([
-      ['2026-03-04T02:00:00Z', '40.0%', ''],
-      ['2026-03-03T02:00:00Z', '30.0%', '1'],
-      ['2026-03-02T02:00:00Z', '', ''],
-      ['2026-03-01T02:00:00Z', '30.0%', ''],
+    expect(chart?.table.rows.map(([at, batch, share, , , fresh]) => [at, batch, share, fresh])).toEqual([
+      ['2026-03-04 02:00:00 UTC', 'night-4', '40.0%', ''],
+      ['2026-03-03 02:00:00 UTC', 'night-3', '30.0%', '1: agent'],
+      ['2026-03-02 02:00:00 UTC', 'night-2', '', ''],
+      ['2026-03-01 02:00:00 UTC', 'night-1', '30.0%', ''],
     ]);
     expect(chart?.svg).toContain('stroke-dasharray');
     expect(progressChart('Nothing', [])).toBeNull();

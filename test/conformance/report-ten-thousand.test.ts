@@ -30,7 +30,7 @@ test('a report of 10,000 trials reads them in pages, and evidence of a few only'
       async results(id) {
         const batch = await store.batch(id);
         if (batch === null) throw new Error(id);
-        return { batch, summary: await summarise(store, batch, 60, { leased: 0 }) };
+        return { batch, summary: await summarise(store, batch, 60, { leased: 0, unlike: 0 }) };
       },
       async *facts(id) {
         for await (const page of store.facts(id)) {

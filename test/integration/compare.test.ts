@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { type Trialbed, trialbedOver, writeComparison } from '../../src/client/index.ts';
+import { compareBatch, type Trialbed, trialbedOver, writeBatchReport, writeComparison } from '../../src/client/index.ts';
 import { openingLines } from '../../src/report/comparison/wording.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
 
@@ -57,6 +57,46 @@ it('an agent against itself in another batch: nothing is shown, and the second r
   const comparison = await bed.compare({ a: { batch: both, agent: 'careful' }, b: { batch: again } });
   expect([comparison.safer.answer, comparison.useful.answer, comparison.changes]).toEqual(['not_shown', 'not_shown', 0]);
   expect(comparison.unmatched).toEqual([{ reason: 'only_b', trials: comparison.a.matched, examples: expect.any(Array) }]);
+});
+
+it('the report of a batch opens with how its agents compare with what is there, and shows how the suite came to it', async () => {
+  const comparisons = await compareBatch(bed, { batch: again, against: { batch: both } });
+  expect(comparisons).toMatchObject([{ agent: 'careful', against: `${both}:careful`, comparison: { changes: 0 } }]);
+  const beside = await compareBatch(bed, { batch: both, against: { batch: both, agent: 'hasty' } });
+  expect(beside).toMatchObject([{ agent: 'careful', against: `${both}:hasty` }]);
+  await expect(compareBatch(bed, { batch: both, against: { batch: both } })).rejects.toThrow(`as in ${both}:careful`);
+  await expect(compareBatch(bed, { batch: again, against: { batch: again, agent: 'careful' } })).rejects.toMatchObject({ code: 'comparison_refused' });
+  const series = await bed.series(again);
+  expect(series).toMatchObject({
+    leftOut: 0,
+    agents: [
+      {
+        agent: 'careful',
+        points: [
+          { batch: both, fresh: [] },
+          { batch: again, fresh: [] },
+        ],
+      },
+    ],
+  });
+  const [first, last] = series.agents[0]?.points ?? [];
+  expect([first?.passed.of, last?.passed.of, last?.harmless.count]).toEqual([3, 6, 6]);
+  expect((await bed.series(again, { limit: 1 })).agents[0]?.points).toHaveLength(1);
+  const folder = await mkdtemp(join(tmpdir(), 'trialbed-beside-'));
+  try {
+    const { data, files } = await writeBatchReport(bed, { batch: again, folder, comparisons, series });
+    expect(data.opening[0]).toMatch(/^Safer: not shown\. /);
+    expect(data.isolation).toMatchObject({ leakedWorlds: 0, unlikeWorlds: 0, strayEffects: 0, strayTrials: 0, untold: 0, ungraded: 0 });
+    const markdown = await readFile(files.markdown ?? '', 'utf8');
+    expect(markdown).toMatch(/## Progress[\s\S]*\| `careful` \| 20/);
+    expect(markdown).toContain('data of the trials in clear');
+    expect(await readFile(files.html ?? '', 'utf8')).toContain('id="progress"');
+    expect(await readFile(files.csv ?? '', 'utf8')).toMatch(/^[^\n]*stray_effects,leaked_worlds_of_batch,unlike_worlds_of_batch/);
+    expect(await readFile(files.junit ?? '', 'utf8')).toContain('<property name="stray_effects" value="0"/>');
+    expect(JSON.parse(await readFile(files.json ?? '', 'utf8'))).toMatchObject({ comparisons: [{ agent: 'careful' }], series: { leftOut: 0 } });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
 
 it('says which agent is meant where that is not clear, and refuses an agent against its own trials', async () => {

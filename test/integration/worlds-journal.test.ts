@@ -280,7 +280,11 @@ describe('reset, snapshot and restore', () => {
     await shop.admin.query(
       `BEGIN; SET LOCAL search_path = "${schemaOf(world)}"; SET LOCAL session_replication_role = 'replica'; DELETE FROM customers WHERE id = 2; COMMIT;`,
     );
+    expect(await shop.worlds.unlike('')).toBe(0);
     expect(await world.release()).toBe('dropped');
+    // Reports of its batch count it.
+    expect(await shop.worlds.unlike('')).toBe(1);
+    expect(await shop.worlds.unlike('no owner of ours')).toBe(0);
     expect(shop.logged.some((line) => line.includes('a world is dropped instead of reused') && line.includes(world.ref.id))).toBe(true);
     const { rows: left } = await shop.admin.query('SELECT 1 FROM pg_namespace WHERE nspname LIKE $1 UNION ALL SELECT 1 FROM pg_roles WHERE rolname = $2', [
       `w_${world.ref.id}%`,

@@ -78,6 +78,7 @@ export class TestHost implements Host {
       trials: missing,
       show: missing,
       facts: missing,
+      series: missing,
       documents: missing,
       trace: missing,
       compare: missing,

@@ -78,3 +78,31 @@ export function compared(a: readonly TrialFacts[], b: readonly TrialFacts[], opt
     { today: '2026-03-02', ...options },
   );
 }
+
+/** A comparison in which this text stands wherever somebody else writes. */
+export function comparisonOf(text: string): Comparison {
+  const ends = Array.from(
+    { length: 12 },
+    (_, at) =>
+      (schedule: string): End =>
+        schedule === text ? 'harmful' : at % 3 === 0 ? 'useless' : 'pass',
+  );
+  const options = { schedules: ['none', text], over: { title: text, why: text, agent: text } };
+  const comparison = compared(
+    trialsOf(ends, options),
+    trialsOf(
+      ends.map(() => 'pass'),
+      { ...options, over: { title: text } },
+    ),
+  );
+  const step = { kind: 'call', operation: 'op-1', text, state: 'unknown (known: committed)', fault: 'smtp_final_dot' } as const;
+  const timeline = [
+    { a: step, b: step },
+    { a: step, b: null },
+  ];
+  return {
+    ...comparison,
+    a: { ...comparison.a, agent: text },
+    changed: comparison.changed.map((one, at) => ({ ...one, case: text, timeline: at < 3 ? timeline : null })),
+  };
+}

@@ -179,6 +179,7 @@ test('a report opens with what the batch shows, each sentence with its figure, a
     'reference passed 12 of 12 trials (100.0%, 95% interval 75.8% to 100.0%).',
     'It had no forbidden effect in 12 trials, which still allows for up to 24.2% (95%).',
     'Nothing was tested by idle: no fault of it ever fired.',
+    'It is compared with nothing, so whether it is safer or more useful than what is there is not told; "trialbed report BATCH --against OTHER" tells it.',
   ]);
   expect(proofs.doesNotShow).toContain('Anything of idle: no rule of it ever fired.');
   expect(proofs.doesNotShow.join(' ')).toContain('each case was run once');

@@ -6,7 +6,8 @@ import type { RecordedFaults } from '../../src/domain/record.ts';
 import { stateAfter } from '../../src/report/trace/rows.ts';
 import { traceOf } from '../../src/report/trace/trace-of.ts';
 import { traceHtml } from '../../src/report/trace/page.tsx';
-import { lastImage, scriptJson, stateData } from '../../src/report/trace/state-data.ts';
+import { scriptJson } from '../../src/report/html/script-json.ts';
+import { lastImage, stateData } from '../../src/report/trace/state-data.ts';
 import { AT, injected, lostReply, mail, outline, row, source } from './trace-support.ts';
 import { failingVerdict, operation, trialView } from './trial-view-support.ts';
 

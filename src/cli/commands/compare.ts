@@ -61,7 +61,7 @@ function requestOf(a: string, b: string | undefined, { agents = [], acrossGenera
 }
 
 /** Ids of batches have no colon. */
-function sideOf(text: string): CompareRequest['a'] {
+export function sideOf(text: string): CompareRequest['a'] {
   const at = text.indexOf(':');
   if (at < 0) return { batch: text };
   const [batch, agent] = [text.slice(0, at), text.slice(at + 1)];

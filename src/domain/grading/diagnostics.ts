@@ -23,6 +23,8 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
     (effect) => effect.byFault === undefined && (effect.kind === 'mail' ? effect.accepted : !sameRow(effect.table, effect.before, effect.after, tables)),
   );
   const effective = new Set(real.map((effect) => effect.operation));
+  const own = new Set(operations.map(({ id }) => id));
+  const foreign = real.filter(({ operation }) => operation !== null && !own.has(operation)).length;
   const count = (test: (op: Operation) => boolean): number => operations.filter(test).length;
   return {
     calls: operations.length,
@@ -35,6 +37,7 @@ export function diagnosticsOf(record: TrialRecord): Diagnostics {
     emptyRetrievals: count((op) => op.effect === 'read' && op.told === 'committed' && isEmpty(op.result)),
     noOpWrites: count((op) => (op.effect === 'write' || op.effect === 'external') && op.known === 'committed' && !effective.has(op.id)),
     unattributedEffects: real.filter((effect) => effect.operation === null).length,
+    ...(foreign > 0 && { foreignEffects: foreign }),
     lateAttempts: record.lateAttempts.length,
     disturbed: operations.some((op) => op.disturbed),
     ...(record.handOvers && delegation(record.handOvers, operations)),

@@ -83,4 +83,9 @@ export const MIGRATIONS: readonly { readonly version: number; readonly sql: stri
     // Counted on every server before a world is leased on one of them.
     sql: "CREATE INDEX worlds_leased ON trialbed.worlds (state) WHERE state IN ('making', 'leased')",
   },
+  {
+    version: 7,
+    // Worlds in which something was other than their journal says, by whom they were leased: reports count them.
+    sql: 'CREATE TABLE trialbed.unlike (world text NOT NULL, owner text NOT NULL, why text NOT NULL, at timestamptz NOT NULL DEFAULT now()); CREATE INDEX unlike_owner ON trialbed.unlike (owner text_pattern_ops)',
+  },
 ];

@@ -64,7 +64,7 @@ export interface Lease {
 const COLUMNS =
   'id, generation, isolation, state, owner, workflow_id, epoch, tool_secret, agent_secret, server_secret, layout, services, tables, sequences, lease, container, resets, stamp';
 
-type Queryable = pg.ClientBase | pg.Pool;
+export type Queryable = pg.ClientBase | pg.Pool;
 
 export async function worldById(db: Queryable, id: string): Promise<WorldRow | null> {
   const { rows } = await db.query<WorldRow>(`SELECT ${COLUMNS} FROM trialbed.worlds WHERE id = $1`, [id]);

@@ -14,17 +14,20 @@ const JOURNAL_LIMIT = 2000;
 /** One reset in so many reads the whole world instead of only the touched rows. */
 const FULL_CHECK_EVERY = 100;
 
-/**
- * Undoes a fenced world's journal and checks that it is as its seed again. In the transaction of `client`.
- *
- * @returns null when it may be used again, else why it must be dropped.
- */
-export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<string | null> {
+/** Why a world must not be used again. */
+export interface Doubt {
+  readonly why: string;
+  /** Something in it is other than its journal says. */
+  readonly unlike: boolean;
+}
+
+/** Undoes a fenced world's journal and checks that it is as its seed again, in the transaction of `client`. Null: it may be used again. */
+export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<Doubt | null> {
   const { layout, tables, generation } = row;
   const journal = await readJournal(client, layout, 'all', JOURNAL_LIMIT + 1);
-  if (journal.length > JOURNAL_LIMIT) return `its journal holds more than ${JOURNAL_LIMIT} changes`;
+  if (journal.length > JOURNAL_LIMIT) return { why: `its journal holds more than ${JOURNAL_LIMIT} changes`, unlike: false };
   const expected = await generationRecord(client, generation);
-  if (!expected) return 'its generation has no record';
+  if (!expected) return { why: 'its generation has no record', unlike: false };
   await replay(client, tables, journal, 'back');
   await setSequences(client, layout, row.sequences);
   await client.query(
@@ -38,5 +41,5 @@ export async function resetWorld(client: pg.ClientBase, row: WorldRow): Promise<
   if (names.some((name) => sequences[name] !== row.sequences[name])) unlike.push('sequences');
   if ((row.resets + 1) % FULL_CHECK_EVERY === 0) unlike.push(...differences(expected, await fingerprint(client, layout, tables)));
   else if ((await catalogueStamp(client, layout)) !== row.stamp && (await catalogueDigest(client, layout)) !== expected.catalogue) unlike.push('catalogue');
-  return unlike.length === 0 ? null : `after its journal was undone it differs from its seed (${unlike.join(', ')})`;
+  return unlike.length === 0 ? null : { why: `after its journal was undone it differs from its seed (${unlike.join(', ')})`, unlike: true };
 }

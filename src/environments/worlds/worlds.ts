@@ -23,7 +23,7 @@ import {
 import { type Access, ownAccess } from './access.ts';
 import { count } from './counts.ts';
 import { dropWorld } from './drop.ts';
-import { RestoreError } from './errors.ts';
+import { JournalMismatchError, RestoreError } from './errors.ts';
 import { closeWorld } from './fence.ts';
 import { generationRecord } from './generation-record.ts';
 import { listInspections, openForReading } from './inspect.ts';
@@ -32,6 +32,7 @@ import { provisionWorld } from './provision.ts';
 import { LeasedRows } from './leased-rows.ts';
 import { countByState, leasedCount, setFree, takeStalest, worldById, worldByOwner, type WorldRow, worldState } from './registry.ts';
 import { resetWorld } from './reset.ts';
+import { noteUnlike, unlikeCount } from './unlike.ts';
 import { Placement } from './placement.ts';
 import { type ReadyServer, WorldServers } from './servers.ts';
 import { secretKind, serviceSession } from './service-session.ts';
@@ -218,6 +219,20 @@ class PostgresWorlds implements Worlds {
     return counts.reduce((total, count) => total + count, 0);
   }
 
+  async unlike(ownerPrefix: string): Promise<number> {
+    const counts = await Promise.all(
+      this.servers.all.map((server) =>
+        server
+          .reach(({ host }) => unlikeCount(host.admin, ownerPrefix))
+          .catch((error: unknown) => {
+            if (error instanceof WorldServerAwayError && error.lasting) return 0;
+            throw error;
+          }),
+      ),
+    );
+    return counts.reduce((total, count) => total + count, 0);
+  }
+
   async states(): ReturnType<Worlds['states']> {
     const found = await Promise.all(
       this.servers.all.map((server) =>
@@ -302,6 +317,7 @@ class PostgresWorlds implements Worlds {
 
   private async reset(host: Host, row: WorldRow): Promise<boolean> {
     class NotReusable extends Error {}
+    let unlike: string | null = null;
     try {
       await inTransaction(host.admin, async (client) => {
         const now = await worldState(client, row.id, { lock: true });
@@ -309,7 +325,8 @@ class PostgresWorlds implements Worlds {
         // Whoever idles in a transaction on its tables holds nobody up for longer: the world is dropped then, which ends that session.
         await client.query(`SET LOCAL lock_timeout = ${RESET_LOCK_MS}`);
         const doubt = await resetWorld(client, { ...row, resets: now.resets });
-        if (doubt !== null) throw new NotReusable(doubt);
+        if (doubt?.unlike) unlike = doubt.why;
+        if (doubt !== null) throw new NotReusable(doubt.why);
         await setFree(client, row.id);
         this.config.failpoint('world_reset_before_free');
       });
@@ -317,6 +334,9 @@ class PostgresWorlds implements Worlds {
     } catch (error) {
       // Whatever it was, a world about which there is doubt is never used again.
       this.log('a world is dropped instead of reused', { world: row.id, why: error instanceof Error ? error.message : String(error) });
+      if (error instanceof JournalMismatchError) unlike = error.message;
+      if (unlike !== null)
+        await noteUnlike(host.admin, row, unlike).catch((problem: unknown) => this.log('it could not be noted', { world: row.id, err: problem }));
       return false;
     }
   }

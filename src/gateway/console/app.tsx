@@ -12,6 +12,7 @@ import { isFormToken, newKey } from './keys.ts';
 import { Desk, type DeskApp } from './desk.ts';
 import { labelRoutes } from './labelling.tsx';
 import { ProblemPage, SignInPage } from './pages/plain.tsx';
+import { styleSheet } from '../../report/html/document.tsx';
 import { readRoutes } from './reading.tsx';
 import { page } from './respond.ts';
 
@@ -131,9 +132,10 @@ const ASSETS = [
 
 const assets = new Map<string, Promise<string>>();
 
-/** Read once. */
+/** Read once. The sheet is that of all pages with what the console has beside it. */
 function asset(file: string): Promise<string> {
-  const known = assets.get(file) ?? readFile(new URL(`./assets/${file}`, import.meta.url), 'utf8');
+  const url = new URL(`./assets/${file}`, import.meta.url);
+  const known = assets.get(file) ?? (file.endsWith('.css') ? Promise.resolve(styleSheet([url])) : readFile(url, 'utf8'));
   assets.set(file, known);
   return known;
 }

@@ -3,22 +3,27 @@ import type { ChangedSide, ChangedTrial, Comparison } from './comparison.ts';
 import type { TimelineStep } from './timeline.ts';
 import { namesOf } from './wording.ts';
 
-/** What came out otherwise, and the two timelines of those that were read, side by side. */
-export function Changed({ comparison }: { readonly comparison: Comparison }) {
+/** What came out otherwise, and the two timelines of those that were read, side by side. `id`: what addresses in it begin with. */
+export function Changed({
+  comparison,
+  rows = MOST_ROWS,
+  timelines = Number.POSITIVE_INFINITY,
+  id = 'changed',
+}: {
+  readonly comparison: Comparison;
+  /** Rows of the table, and trials whose timelines are shown, at most. */
+  readonly rows?: number;
+  readonly timelines?: number;
+  readonly id?: string;
+}) {
   const names = namesOf(comparison);
-  const shown = comparison.changed.slice(0, MOST_ROWS);
+  const read = new Set(comparison.changed.filter(({ timeline }) => timeline !== null).slice(0, timelines));
+  const shown = comparison.changed.slice(0, rows);
   const left = comparison.changes - shown.length;
-  if (shown.length === 0)
-    return (
-      <section>
-        <h2>What changed</h2>
-        <p>No trial came out otherwise.</p>
-      </section>
-    );
+  if (shown.length === 0) return <p>No trial came out otherwise.</p>;
   return (
-    <section>
-      <h2>What changed</h2>
-      <section class="wide" tabindex={0} aria-label="Changed trials">
+    <>
+      <section class="scroll" tabindex={0} aria-label="Changed trials">
         <table>
           <thead>
             <tr>
@@ -40,12 +45,12 @@ export function Changed({ comparison }: { readonly comparison: Comparison }) {
             {shown.map((one, at) => (
               <tr>
                 <th scope="row">
-                  {one.timeline === null ? (
-                    <Foreign text={one.case} max={120} />
-                  ) : (
-                    <a href={`#changed-${at + 1}`}>
+                  {read.has(one) ? (
+                    <a href={`#${id}-${at + 1}`}>
                       <Foreign text={one.case} max={120} />
                     </a>
+                  ) : (
+                    <Foreign text={one.case} max={120} />
                   )}
                 </th>
                 <td>
@@ -64,8 +69,8 @@ export function Changed({ comparison }: { readonly comparison: Comparison }) {
         </table>
       </section>
       {left > 0 && <p class="dim">And {left} more.</p>}
-      {shown.map((one, at) => one.timeline !== null && <Timelines changed={one} at={at + 1} names={names} />)}
-    </section>
+      {shown.map((one, at) => read.has(one) && <Timelines changed={one} id={`${id}-${at + 1}`} names={names} />)}
+    </>
   );
 }
 
@@ -83,30 +88,36 @@ function Side({ side }: { readonly side: ChangedSide }) {
 
 function Timelines({
   changed,
-  at,
+  id,
   names,
 }: {
   readonly changed: ChangedTrial;
-  readonly at: number;
+  readonly id: string;
   readonly names: { readonly a: string; readonly b: string };
 }) {
   return (
-    <article id={`changed-${at}`}>
+    <article id={id}>
       <h3>
         <Foreign text={changed.title ?? changed.case} max={160} />
       </h3>
       <p class="dim">
         <Foreign text={changed.case} max={120} />, under <Foreign text={changed.schedule} max={120} />, repetition {changed.repetition}: {changed.change}
       </p>
-      <section class="wide" tabindex={0} aria-label="Both timelines">
+      <section class="scroll" tabindex={0} aria-label="Both timelines">
         <table class="timelines">
           <thead>
             <tr>
               <th scope="col">
-                <Foreign text={names.a} max={120} /> <span class="id">{changed.a.trial}</span>
+                <Foreign text={names.a} max={120} />{' '}
+                <span class="id">
+                  <Foreign text={changed.a.trial} max={120} />
+                </span>
               </th>
               <th scope="col">
-                <Foreign text={names.b} max={120} /> <span class="id">{changed.b.trial}</span>
+                <Foreign text={names.b} max={120} />{' '}
+                <span class="id">
+                  <Foreign text={changed.b.trial} max={120} />
+                </span>
               </th>
             </tr>
           </thead>

@@ -43,7 +43,8 @@ function schedulesTable({ schedules, changes }: Comparison): string {
   return `${table}${left > 0 ? `\n\nAnd ${left} more.` : ''}${changes === 0 ? '\n\nNo trial came out otherwise.' : ''}`;
 }
 
-function changedTable(comparison: Comparison): string {
+/** Trials that came out otherwise, as a table. */
+export function changedTable(comparison: Comparison): string {
   if (comparison.changes === 0) return 'No trial came out otherwise.';
   const names = namesOf(comparison);
   const shown = comparison.changed.slice(0, MOST_ROWS);

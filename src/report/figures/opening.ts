@@ -1,11 +1,28 @@
 import type { BatchSummary } from '../../domain/trial.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
 import type { BatchRow } from '../../store/store.ts';
+import type { ReportComparison } from '../data.ts';
 import { percent, rateText } from './rate-text.ts';
 import type { AgentRates } from './rates.ts';
 
 /** Agents that are told of one by one; the tables have all. */
 const MOST_AGENTS = 4;
+
+/** Said where a report has no candidate's comparison to open with. */
+export const COMPARED_WITH_NOTHING =
+  'It is compared with nothing, so whether it is safer or more useful than what is there is not told; "trialbed report BATCH --against OTHER" tells it.';
+
+/** Sentences of a comparison with one agent; with several the two answers of each. */
+const MOST_LINES = 4;
+const ANSWERS = 2;
+
+/** Whether the candidate is safer and more useful than what it is compared with, and how far that goes. */
+export function comparisonOpening(comparisons: readonly ReportComparison[]): readonly string[] {
+  return comparisons.flatMap(({ agent, against, lines, comparison }) => {
+    if (comparisons.length < 2 && comparison !== null) return lines.slice(0, MOST_LINES);
+    return lines.slice(0, ANSWERS).map((line) => `${agent} beside ${against}: ${line}`);
+  });
+}
 
 /** What a batch shows, in a few sentences, each with its figure. */
 export function openingOf(

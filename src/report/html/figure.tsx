@@ -8,6 +8,9 @@ export interface Chart {
   readonly table: Table;
 }
 
+/** The sheet of charts, which a page that has any needs. */
+export const CHARTS = new URL('./assets/charts.css', import.meta.url);
+
 /** A chart with its title and its table, which is closed on a screen and open in print. */
 export function Figure({ chart: { title, svg, table } }: { readonly chart: Chart }) {
   return (

@@ -1,15 +1,20 @@
 import type { ReportData } from '../data.ts';
 import { evidenceBody, evidenceId } from './sections/evidence.tsx';
 import { CoverageBody, diagnosticsBody, ProofsBody, ProvenanceBody } from './sections/checked.tsx';
+import { comparedBody } from './sections/compared.tsx';
 import { FailuresBody } from './sections/failures.tsx';
 import { ratersBody } from './sections/raters.tsx';
 import { judgesBody } from './sections/judges.tsx';
+import { GatesBody } from './sections/gates.tsx';
+import { IsolationBody } from './sections/isolation.tsx';
+import { progressBody } from './sections/progress.tsx';
 import { conditionalBody, RatesBody } from './sections/rates.tsx';
 import { spendingBody } from './sections/spending.tsx';
 import { CountsBody, matrixBody, mixedBody } from './sections/standing.tsx';
 import { TrialsBody } from './sections/trials.tsx';
 import { approvalsBody, modelsBody, teamsBody } from './sections/used.tsx';
 import { htmlPage, type Section } from './page.tsx';
+import { IN_CLEAR } from '../in-clear.ts';
 import { trialState } from '../matrix.ts';
 import { packed, shownTrials } from './trial-rows.ts';
 import { Id, Name, Says } from './words.tsx';
@@ -23,6 +28,9 @@ export function reportHtml(data: ReportData): string {
   const evidence = new Map(trials.filter(({ summary }) => trialState(summary) !== 'pass').map(({ summary }) => [summary.trial, evidenceId(summary.trial)]));
   const shown = shownTrials(facts, evidence);
   const sections: readonly Section[] = [
+    { id: 'gates', title: 'Gates', body: <GatesBody data={data} /> },
+    { id: 'compared', title: 'Compared with what is there', body: comparedBody(data) },
+    { id: 'progress', title: 'Progress', body: progressBody(data) },
     { id: 'rates', title: 'Rates', body: <RatesBody data={data} /> },
     { id: 'schedules', title: 'By fault schedule', body: conditionalBody(data) },
     { id: 'counts', title: 'Counts', body: <CountsBody data={data} /> },
@@ -39,6 +47,7 @@ export function reportHtml(data: ReportData): string {
     { id: 'trials', title: 'All trials', body: <TrialsBody trials={shown} /> },
     { id: 'coverage', title: 'What each case checks', body: data.coverage.length === 0 ? null : <CoverageBody data={data} /> },
     { id: 'provenance', title: 'What was run', body: <ProvenanceBody data={data} /> },
+    { id: 'isolation', title: 'Leaks and contamination', body: <IsolationBody data={data} /> },
     { id: 'diagnostics', title: 'Diagnostics', body: diagnosticsBody(data) },
     { id: 'proofs', title: 'What this fixture proves, and what it does not', body: <ProofsBody data={data} /> },
   ];
@@ -57,7 +66,7 @@ const GATES = {
   infrastructure: { text: 'gate not judged: trials without a result', look: 'wait' },
 } as const;
 
-function Head({ data: { batch, summary, opening, comparison } }: { readonly data: ReportData }) {
+function Head({ data: { batch, summary, opening, comparisons } }: { readonly data: ReportData }) {
   const scored = summary.passed + summary.failed + summary.undetermined;
   const gate = GATES[summary.gate];
   return (
@@ -77,14 +86,15 @@ function Head({ data: { batch, summary, opening, comparison } }: { readonly data
       </ul>
       <p class="note">
         Batch <Id text={batch.id} />
-        {comparison !== undefined && (
+        {comparisons.length > 0 && (
           <>
-            , compared with <Name text={comparison.against} max={300} />
+            , compared with <Name text={[...new Set(comparisons.map(({ against }) => against))].join(', ')} max={300} />
           </>
         )}
         , begun <Name text={batch.createdAt} max={40} />. Whether a trial passed was read from the systems of record, not from what the agent said.{' '}
         <a href="#proofs">What this fixture does not prove</a>.
       </p>
+      <p class="note">{IN_CLEAR}</p>
     </>
   );
 }

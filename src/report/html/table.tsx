@@ -35,7 +35,17 @@ export function DataTable({ caption, head, rows, numbers = [], sentences = [], m
           </thead>
           <tbody>
             {rows.map((cells) => (
-              <tr>{cells.map((cell, at) => (at === 0 ? <th scope="row">{cell}</th> : <td {...kind(at)}>{cell}</td>))}</tr>
+              <tr>
+                {cells.map((cell, at) =>
+                  at === 0 ? (
+                    <th scope="row" {...kind(at)}>
+                      {cell}
+                    </th>
+                  ) : (
+                    <td {...kind(at)}>{cell}</td>
+                  ),
+                )}
+              </tr>
             ))}
           </tbody>
         </table>

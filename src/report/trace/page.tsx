@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { raw } from 'hono/html';
+import { fileHtml } from '../html/document.tsx';
 import { AboutPane } from './about-pane.tsx';
 import { Overview } from './overview.tsx';
 import { ConversationPane, InboxPane, ModelsPane, TicketsPane, WorldPane } from './panes.tsx';
 import { MAX_BYTES, type Room, roomsFor } from './room.ts';
-import { scriptJson, stateData } from './state-data.ts';
+import { stateData } from './state-data.ts';
 import { StepList } from './step-list.tsx';
 import { Step } from './step.tsx';
 import { Strip } from './strip.tsx';
@@ -19,90 +17,80 @@ import { VerdictPane } from './verdict-pane.tsx';
 export function traceHtml(trace: Trace): string {
   let html = '';
   for (const room of roomsFor(trace)) {
-    html = `<!doctype html>${String(TracePage({ trace, room }))}`;
+    html = fileHtml({
+      title: titleText(trace),
+      styles: [STYLE],
+      first: FIRST,
+      script: { file: SCRIPT, id: 'state', data: stateData(trace, room) },
+      body: <Content trace={trace} room={room} />,
+    });
     if (Buffer.byteLength(html) <= MAX_BYTES) break;
   }
   return html;
 }
 
-function TracePage({ trace, room }: { readonly trace: Trace; readonly room: Room }) {
+const STYLE = new URL('./assets/trace.css', import.meta.url);
+const SCRIPT = new URL('./assets/trace.js', import.meta.url);
+
+function Content({ trace, room }: { readonly trace: Trace; readonly room: Room }) {
   const { head } = trace;
-  const [style, script] = [asset('trace.css'), asset('trace.js')];
-  const policy = `default-src 'none'; style-src '${digest(style)}'; script-src '${digest(FIRST)}' '${digest(script)}'; base-uri 'none'; form-action 'none'`;
   const models = trace.models.calls.length + trace.models.entries.length > 0;
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content={policy} />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="referrer" content="no-referrer" />
-        <meta name="robots" content="noindex" />
-        <title>{titleText(trace)}</title>
-        <style>{raw(style)}</style>
-        <script>{raw(FIRST)}</script>
-      </head>
-      <body>
-        <a class="skip" href="#main">
-          Skip to the steps
-        </a>
-        <header class="top">
-          <p class="kicker">
-            <span>trialbed: one trial, step by step</span>
-            <span class="id">{head.trial}</span>
-            <span>This file holds the data of the trial in clear. Send it only to whom that may be shown.</span>
-          </p>
-          <Overview trace={trace} room={room} />
-          <Strip trace={trace} />
-        </header>
-        <main id="main" tabindex={-1}>
-          <nav class="list" aria-label="Steps">
-            {trace.steps.length === 0 ? <p class="empty">Nothing was recorded.</p> : <StepList trace={trace} />}
-          </nav>
-          <div class="detail">
-            <div class="bar only-js">
-              <div class="go">
-                <button type="button" id="before" aria-label="Step before">
-                  ↑
-                </button>
-                <button type="button" id="next" aria-label="Next step">
-                  ↓
-                </button>
-              </div>
-              <div class="tabs" role="tablist" aria-label="Panes">
-                <Tab id="step" text="Step" />
-                <Tab id="world" text="World" count />
-                <Tab id="inbox" text="Inbox" count />
-                <Tab id="tickets" text="Tickets" count />
-                <Tab id="conversation" text="Conversation" />
-                {models && <Tab id="models" text="Models" />}
-                <Tab id="verdict" text="Verdict" />
-                <Tab id="about" text="About" />
-              </div>
+    <>
+      <a class="skip" href="#main">
+        Skip to the steps
+      </a>
+      <header class="top">
+        <p class="kicker">
+          <span>trialbed: one trial, step by step</span>
+          <span class="id">{head.trial}</span>
+          <span>This file holds the data of the trial in clear. Send it only to whom that may be shown.</span>
+        </p>
+        <Overview trace={trace} room={room} />
+        <Strip trace={trace} />
+      </header>
+      <main id="main" tabindex={-1}>
+        <nav class="list" aria-label="Steps">
+          {trace.steps.length === 0 ? <p class="empty">Nothing was recorded.</p> : <StepList trace={trace} />}
+        </nav>
+        <div class="detail">
+          <div class="bar only-js">
+            <div class="go">
+              <button type="button" id="before" aria-label="Step before">
+                ↑
+              </button>
+              <button type="button" id="next" aria-label="Next step">
+                ↓
+              </button>
             </div>
-            <section class="panes" id="panes" tabindex={0} aria-label="Details">
-              <section id="pane-step" class="pane" role="tabpanel" aria-label="Step" tabindex={-1}>
-                {trace.steps.map((step) => (
-                  <Step trace={trace} step={step} room={room} />
-                ))}
-              </section>
-              <WorldPane trace={trace} room={room} />
-              <InboxPane trace={trace} room={room} />
-              <TicketsPane trace={trace} room={room} />
-              <ConversationPane trace={trace} room={room} />
-              {models && <ModelsPane trace={trace} room={room} />}
-              <VerdictPane trace={trace} room={room} />
-              <AboutPane trace={trace} />
-            </section>
+            <div class="tabs" role="tablist" aria-label="Panes">
+              <Tab id="step" text="Step" />
+              <Tab id="world" text="World" count />
+              <Tab id="inbox" text="Inbox" count />
+              <Tab id="tickets" text="Tickets" count />
+              <Tab id="conversation" text="Conversation" />
+              {models && <Tab id="models" text="Models" />}
+              <Tab id="verdict" text="Verdict" />
+              <Tab id="about" text="About" />
+            </div>
           </div>
-        </main>
-        <script type="application/json" id="state">
-          {raw(scriptJson(stateData(trace, room)))}
-        </script>
-        <script>{raw(script)}</script>
-      </body>
-    </html>
+          <section class="panes" id="panes" tabindex={0} aria-label="Details">
+            <section id="pane-step" class="pane" role="tabpanel" aria-label="Step" tabindex={-1}>
+              {trace.steps.map((step) => (
+                <Step trace={trace} step={step} room={room} />
+              ))}
+            </section>
+            <WorldPane trace={trace} room={room} />
+            <InboxPane trace={trace} room={room} />
+            <TicketsPane trace={trace} room={room} />
+            <ConversationPane trace={trace} room={room} />
+            {models && <ModelsPane trace={trace} room={room} />}
+            <VerdictPane trace={trace} room={room} />
+            <AboutPane trace={trace} />
+          </section>
+        </div>
+      </main>
+    </>
   );
 }
 
@@ -127,13 +115,5 @@ function Tab({ id, text, count = false }: { readonly id: string; readonly text: 
 
 function titleText({ head }: Trace): string {
   const state = head.verdict?.pass ?? head.ending ?? 'not ended';
-  return `${state}: ${head.case} by ${head.agent}, ${head.trial}`.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ').slice(0, 200);
-}
-
-function digest(text: string): string {
-  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
-}
-
-function asset(file: string): string {
-  return readFileSync(new URL(`./assets/${file}`, import.meta.url), 'utf8');
+  return `${state}: ${head.case} by ${head.agent}, ${head.trial}`;
 }

@@ -42,11 +42,6 @@ export function lastImage(before: Image | null, states: StateData['rows'][number
   return image;
 }
 
-/** As the content of a script element: no text in it can end that. */
-export function scriptJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
 /** Table and key of a row, safe to show. */
 export function rowText({ table, key }: Pick<TraceRow, 'table' | 'key'>): string {
   const values = Object.values(key).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));

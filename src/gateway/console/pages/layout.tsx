@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx';
 import { formToken } from '../keys.ts';
 import { may, maySee, type Visitor } from '../access.ts';
 import type { ConsoleRole } from '../../../store/console-keys.ts';
+import { Document as Frame } from '../../../report/html/document.tsx';
 import { Foreign } from '../../../report/html/text.tsx';
 
 /** What every page needs to know of who asked for it. */
@@ -100,21 +101,18 @@ export function Document({
   readonly script?: string;
   readonly children?: Child;
 }) {
+  const head = (
+    <>
+      <link rel="stylesheet" href="/console/assets/console.css" />
+      <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml" />
+      {live !== undefined && <script src="/console/assets/console.js" defer></script>}
+      {script !== undefined && <script src={`/console/assets/${script}`} defer></script>}
+    </>
+  );
   return (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>{`${title} · trialbed`}</title>
-        <link rel="stylesheet" href="/console/assets/console.css" />
-        <link rel="icon" href="/console/assets/icon.svg" type="image/svg+xml" />
-        {live !== undefined && <script src="/console/assets/console.js" defer></script>}
-        {script !== undefined && <script src={`/console/assets/${script}`} defer></script>}
-      </head>
-      <body {...(live !== undefined && { 'data-refresh': String(live) })}>{children}</body>
-    </html>
+    <Frame title={`${title} · trialbed`} head={head} attributes={live === undefined ? {} : { 'data-refresh': String(live) }}>
+      {children}
+    </Frame>
   );
 }
 

@@ -54,7 +54,7 @@ export function changeChart(title: string, changes: readonly Change[]): Chart {
         }),
       ],
     },
-    `${title}: ${drawn.map(({ label: name, gain, interval, text }) => `${name} ${gain === null ? 'not known' : points(gain)}, 95% interval ${points(interval.low)} to ${points(interval.high)}, ${text}`).join('; ')}`,
+    `${title}: ${drawn.map(({ label: name, gain, interval, text }) => `${name} ${gain === null ? 'not known' : points(gain)}, interval ${points(interval.low)} to ${points(interval.high)}, ${text}`).join('; ')}`,
   );
   return {
     title,

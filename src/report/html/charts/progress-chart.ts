@@ -6,18 +6,21 @@ import { draw, label } from './draw.ts';
 
 /** One batch of a series. */
 export interface ProgressPoint {
+  readonly batch: string;
   /** ISO 8601. */
   readonly at: string;
   /** Null: nothing was scored. */
   readonly rate: number | null;
   readonly interval: Interval;
   readonly n: number;
-  /** What was tested: versions of agent, environment, suite, grader. Where they change, a new series begins. */
-  readonly versions: string;
+  /** What was tested, by kind: versions of agent, environment, cases. Where one changes, a new series begins. */
+  readonly versions: { readonly [what: string]: string };
 }
 
 /** The newest that are drawn. */
 const DRAWN = 400;
+/** Changes with a number in the chart; the table has all. */
+const MOST_NUMBERS = 30;
 
 /** A rate over time. Points are joined only as long as the versions are the same; where these change stands a dashed line with what is new. Null with no point. */
 export function progressChart(title: string, given: readonly ProgressPoint[]): Chart | null {
@@ -28,11 +31,12 @@ export function progressChart(title: string, given: readonly ProgressPoint[]): C
   if (points.length === 0) return null;
   let series = 0;
   const drawn = points.map((point, at) => {
-    const change = at > 0 && point.versions !== points[at - 1]?.versions;
-    if (change) series += 1;
-    return { ...point, ...point.interval, date: new Date(point.at), series, change };
+    const before = points[at - 1];
+    const fresh = before === undefined ? [] : Object.keys(point.versions).filter((what) => point.versions[what] !== before.versions[what]);
+    if (fresh.length > 0) series += 1;
+    return { ...point, ...point.interval, date: new Date(point.at), series, fresh };
   });
-  const changes = drawn.filter(({ change }) => change).map((point, at) => ({ ...point, text: `${at + 1}` }));
+  const changes = drawn.filter(({ fresh }) => fresh.length > 0).map((point, at) => ({ ...point, text: `${at + 1}` }));
   const svg = draw(
     {
       width: 720,
@@ -45,7 +49,7 @@ export function progressChart(title: string, given: readonly ProgressPoint[]): C
       y: { domain: [0, 1], grid: true, tickFormat: (share: number) => `${Math.round(share * 100)}%`, label: null, ticks: 5 },
       marks: [
         Plot.ruleX(changes, { x: 'date', stroke: 'var(--soft)', strokeDasharray: '4,3' }),
-        Plot.text(changes, { x: 'date', frameAnchor: 'top', dy: -14, text: 'text', fontWeight: 600 }),
+        Plot.text(changes.slice(-MOST_NUMBERS), { x: 'date', frameAnchor: 'top', dy: -14, text: 'text', fontWeight: 600 }),
         Plot.link(drawn, { x: 'date', y1: 'low', y2: 'high', stroke: 'var(--c0)', strokeOpacity: 0.5, strokeWidth: 2 }),
         Plot.line(
           drawn.filter(({ rate }) => rate !== null),
@@ -67,18 +71,23 @@ export function progressChart(title: string, given: readonly ProgressPoint[]): C
     svg,
     table: {
       caption: title,
-      head: ['when', 'share', '95% interval', 'trials', 'new', 'versions'],
-      numbers: [1, 2, 3],
-      rows: drawn
-        .toReversed()
-        .map(({ at, rate, interval, n, versions, change, date }) => [
-          label(at, 30),
-          rate === null ? '' : percent(rate),
-          intervalText(interval),
-          String(n),
-          change ? (changes.find((one) => one.date === date)?.text ?? '') : '',
-          label(versions, 160),
-        ]),
+      head: ['when', 'batch', 'share', '95% interval', 'trials', 'new since the one before', 'versions'],
+      numbers: [2, 3, 4],
+      sentences: [6],
+      rows: drawn.toReversed().map(({ at, batch, rate, interval, n, versions, fresh, date }) => [
+        label(at.replace('T', ' ').replace(/\.\d+Z$/, ' UTC'), 30),
+        label(batch, 60),
+        rate === null ? '' : percent(rate),
+        intervalText(interval),
+        String(n),
+        fresh.length > 0 ? label(`${changes.find((one) => one.date === date)?.text ?? ''}: ${fresh.join(', ')}`, 80) : '',
+        label(
+          Object.entries(versions)
+            .map(([what, version]) => `${what} ${version}`)
+            .join('; '),
+          240,
+        ),
+      ]),
     },
   };
 }
