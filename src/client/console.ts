@@ -114,9 +114,12 @@ function backendOf(parts: ConsoleParts, options: ConsoleOptions): ConsoleBackend
   };
 }
 
-/** Null where there is nothing of a name; anything else is a failure. */
+/** The batch or the rubric is not there, or the rubric's file is wrong or has changed under its version. */
+const NOTHING_TO_LABEL: ReadonlySet<string> = new Set(['not_found', 'suite_file', 'store_conflict']);
+
+/** Null where nothing can be labelled; anything else is a failure. */
 function nothing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && (error.code === 'not_found' || error.code === 'suite_file')) return null;
+  if (error instanceof Error && 'code' in error && NOTHING_TO_LABEL.has(String(error.code))) return null;
   throw error;
 }
 

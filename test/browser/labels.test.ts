@@ -16,6 +16,7 @@ describe.skipIf(!browser.met)(skipTitle('labelling in a browser', browser), () =
   let bench: ConsoleBench;
   let folder: string;
   let batch: string;
+  let rubric: { readonly file: string; readonly text: string };
   beforeAll(async () => {
     bench = await ConsoleBench.start(inject('services'));
     folder = await mkdtemp(join(tmpdir(), 'trialbed-label-page-'));
@@ -34,7 +35,11 @@ describe.skipIf(!browser.met)(skipTitle('labelling in a browser', browser), () =
     ];
     await mkdir(join(suite, 'rubrics'));
     const shows = ['conversation', 'operations', 'effects', 'mail'];
-    await writeFile(join(suite, 'rubrics', 'tone.yaml'), stringify({ version: '1', question: `Was it polite? ${HOSTILE}`, scale, passes: ['kind'], shows }));
+    rubric = {
+      file: join(suite, 'rubrics', 'tone.yaml'),
+      text: stringify({ version: '1', question: `Was it polite? ${HOSTILE}`, scale, passes: ['kind'], shows }),
+    };
+    await writeFile(rubric.file, rubric.text);
     ({ batch } = (await bench.testbed.run({ suite, agents: ['reference', ...agents], keep: 'never', seed: 'page' })).summary);
     // The store knows the rubric once somebody has read it.
     await bench.bed.labels.open({ batch, rubric: 'tone', rater: 'nobody' });
@@ -125,6 +130,10 @@ describe.skipIf(!browser.met)(skipTitle('labelling in a browser', browser), () =
     const [others] = (await bench.bed.labels.open({ batch, rubric: 'tone', rater: 'petra' })).items;
     expect((await send({ form, category: 'kind' }, `/console/labels/${batch}/tone/${others?.item}`)).status).toBe(303);
     expect((await send({ form, category: 'kind' }, `/console/labels/${batch}/none/x`)).status).toBe(404);
+    // Its text has changed and its version has not.
+    await writeFile(rubric.file, rubric.text.replace('Neither.', 'Both.'));
+    expect((await send({ form, category: 'kind' })).status).toBe(404);
+    await writeFile(rubric.file, rubric.text);
     expect(await labels('omar')).toEqual([]);
     const refused = (await bench.bed.audit({})).filter(({ action: name, outcome }) => name === 'label' && outcome === 'refused');
     expect(new Set(refused.map(({ by }) => by))).toEqual(new Set(['vera', 'omar']));

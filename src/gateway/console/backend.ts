@@ -50,7 +50,7 @@ export interface ConsoleLabels {
   /** The name that labels of a token's holder carry. */
   raterOf(holder: string): string;
   tasks(rater: string, limit: number): Promise<readonly LabelTask[]>;
-  /** Null: there is no such batch, or its suite has no such rubric. */
+  /** Null: there is no such batch, or its suite has no rubric of this name that can be used now. */
   open(request: { readonly batch: string; readonly rubric: string; readonly rater: string }): Promise<Labelling | null>;
 }
 

@@ -25,7 +25,7 @@ export function labelRoutes(app: Hono<DeskApp>, desk: Desk): void {
 
   app.get(PLACE, async (c) => {
     const labelling = await opened(c, desk);
-    if (labelling === null) return missing(c, desk, 'There is no such batch, or its suite has no such rubric.');
+    if (labelling === null) return missing(c, desk, NOTHING);
     const { items } = labelling;
     const asked = c.req.query('item');
     const at = asked === undefined ? openAfter(labelling, c.req.query('after')) : items.findIndex(({ item }) => item === asked);
@@ -38,7 +38,7 @@ export function labelRoutes(app: Hono<DeskApp>, desk: Desk): void {
 
   app.post(`${PLACE}/:item`, async (c) => {
     const labelling = await opened(c, desk);
-    if (labelling === null) return missing(c, desk, 'There is no such batch, or its suite has no such rubric.');
+    if (labelling === null) return missing(c, desk, NOTHING);
     const item = c.req.param('item');
     const { category, note } = c.get('form');
     const visitor = c.get('visitor');
@@ -61,6 +61,7 @@ export function labelRoutes(app: Hono<DeskApp>, desk: Desk): void {
   });
 }
 
+const NOTHING = 'There is no such batch, or its suite has no rubric of this name that can be used now; `trialbed label` tells which.';
 const OTHER_TEXT = 'There is nothing of this name to label: the rubric has another text by now, or this page is of somebody else.';
 
 function placeOf({ batch, stored }: Labelling): string {
