@@ -100,7 +100,7 @@ export class TestHost implements Host {
       purgeSubject: missing,
       keys: { list: missing, rotate: missing },
       schedules: { nightly: missing, list: missing, show: missing, pause: missing, resume: missing, trigger: missing, remove: missing },
-      labels: { open: missing, import: missing, agreement: missing, agreementsOf: missing, exportDisagreements: missing },
+      labels: { open: missing, import: missing, agreement: missing, agreementsOf: async () => [], exportDisagreements: missing },
       snapshots: {
         list: missing,
         show: missing,
