@@ -12,7 +12,9 @@ import { startHash } from '../suite/cassette-file.ts';
 import type { SuiteCassettes } from '../suite/cassette-schema.ts';
 import type { LoadedCase } from '../suite/suite.ts';
 import { schemaDigest, scopeDigest, scopeOf } from './digests.ts';
-import { type RedactionRules, Redactor } from './redactor.ts';
+import { conversationOf, type ModelsToRecord, recordedModels } from './record-models.ts';
+import { redactionRules } from './redaction-rules.ts';
+import { Redactor } from './redactor.ts';
 
 /** A trial that a cassette is made of. */
 export interface TrialToRecord {
@@ -26,6 +28,8 @@ export interface TrialToRecord {
   /** Of a team: what a member may, beside the case's permission. */
   readonly memberPermission: (member: string) => PermissionContext | null;
   readonly rules: SuiteCassettes | null;
+  /** What its agent's model was asked and replied, to be recorded as well; null: only what tools answered is. */
+  readonly models: ModelsToRecord | null;
 }
 
 /** A trial of which no cassette can be made. */
@@ -36,7 +40,7 @@ export class NotRecordableError extends Error {
 
 /** Makes the cassette of a trial, redacted. `hidden`: how many values of each kind were replaced. @throws {NotRecordableError} */
 export function cassetteOfTrial(trial: TrialToRecord): { readonly cassette: Cassette; readonly hidden: { readonly [kind: string]: number } } {
-  const { kase, variant, environment, record, verdict, rules } = trial;
+  const { kase, variant, environment, record, verdict, rules, models } = trial;
   const why = refusalOf(trial);
   if (why !== null) throw new NotRecordableError(why);
   const operations = record.operations.filter((operation) => isInteraction(operation, environment));
@@ -48,7 +52,10 @@ export function cassetteOfTrial(trial: TrialToRecord): { readonly cassette: Cass
     scopes[scope] = scopeOf(kase.kase.permission, member);
     return interactionOf(operation, record, { scope, schema: schemaOf(environment, operation.tool) });
   });
-  const redactor = new Redactor({ rules: compiled(rules), known: `${JSON.stringify(kase.kase)}\n${environment.policy ?? ''}` });
+  const redactor = new Redactor({ rules: redactionRules(rules), known: `${JSON.stringify(kase.kase)}\n${environment.policy ?? ''}\n${models?.prompt ?? ''}` });
+  const conversation = models && conversationOf(models);
+  if (models && conversation === null)
+    throw new NotRecordableError('not all of its conversation with the model was kept, so that its replies cannot be found again');
   const parts = {
     scopes,
     schemas: schemasOf(environment, operations),
@@ -56,6 +63,7 @@ export function cassetteOfTrial(trial: TrialToRecord): { readonly cassette: Cass
     others: numbered(record.effects.filter(({ operation }) => operation === null || !own.has(operation))),
     faults: faultsOf(record, operations),
     referenceEffects: record.referenceEffects === null ? null : numbered(record.referenceEffects),
+    conversation,
   };
   // Met in whole first: what shows in one place only that it must not be written stands in others too.
   redactor.collect(parts as unknown as Json);
@@ -87,7 +95,10 @@ export function cassetteOfTrial(trial: TrialToRecord): { readonly cassette: Cass
     ...(clean.faults && { faults: clean.faults }),
     referenceEffects: clean.referenceEffects,
   };
-  return { cassette, hidden: redactor.counts };
+  if (!models || !clean.conversation) return { cassette, hidden: redactor.counts };
+  const ordinalOf = (place: number) => Number(operations[place]?.id.replace(/^op-/, '') ?? 0);
+  const replies = recordedModels(models, clean.conversation, cassette, { scope: scopeDigest(kase.kase.permission), ordinalOf });
+  return { cassette: { ...cassette, models: replies }, hidden: redactor.counts };
 }
 
 /** Why no cassette can be made of a trial; null: one can. */
@@ -161,14 +172,6 @@ function schemasOf({ toolSchemas }: LoadedEnvironment, operations: readonly Oper
   return Object.fromEntries(
     toolSchemas.filter(({ name }) => called.has(name)).map((schema) => [schemaDigest(schema), { tool: schema.name, input: schema.inputSchema }]),
   );
-}
-
-function compiled(rules: SuiteCassettes | null): RedactionRules {
-  if (rules === null) return { fields: [], patterns: [] };
-  return {
-    fields: rules.fields.map(({ field, as }) => ({ field: new RegExp(`^${field.replace(/[.-]/g, '\\$&').replaceAll('*', '.*')}$`, 'i'), as })),
-    patterns: rules.patterns.map(({ pattern, as }) => ({ pattern: new RegExp(pattern, 'gu'), as })),
-  };
 }
 
 /** What a reviewer reads first stands first. */

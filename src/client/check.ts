@@ -2,6 +2,7 @@ import type { ConfirmAbove } from '../domain/confirmation.ts';
 import { loadEnvironment } from '../environments/load.ts';
 import { requireAccess } from './agent-access.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
+import { requireFinishedCassettes } from './cassettes/draft-problems.ts';
 import { casesOnCassettes, requireNoAccess } from './cassettes/play.ts';
 import { planRecording, type RecordRequest } from './cassettes/record.ts';
 import { type RecordedRuns, readRecordedRuns } from './recorded-runs.ts';
@@ -28,7 +29,7 @@ export const checks: Checks = {
   },
   async validation(suite, options = {}) {
     const read = await readSuite({ suite, environmentOptions: {}, agents: 'every' }, { loadEnvironment });
-    selectCases(read.suite.cases, options);
+    await requireFinishedCassettes(read.suite, selectCases(read.suite.cases, options));
   },
   async recording(request) {
     await planRecording({ loadEnvironment }, request);

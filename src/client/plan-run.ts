@@ -5,7 +5,7 @@ import { contentOf } from '../worker/content.ts';
 import type { Root } from '../worker/root.ts';
 import type { RunRequest } from './api.ts';
 import { requireAccess, requirePrices } from './agent-access.ts';
-import { casesOnCassettes, onVariantsOfItsOwn, requireNoAccess } from './cassettes/play.ts';
+import { casesOnCassettes, onVariantsOfItsOwn, requireNoAccess, requireRecordedModels } from './cassettes/play.ts';
 import { onlyLastFailed } from './last-failed.ts';
 import { type PlannedTrial, planBatch } from './plan.ts';
 import type { ReadSuite } from './read-suite.ts';
@@ -52,6 +52,7 @@ export async function planRun(
   };
   const chosen = request.lastFailed ? await onlyLastFailed(store, suite.name, trialsFor, request.trials) : trialsFor(request.trials ?? suite.defaults.trials);
   const trials = selectShard(chosen, request.shard);
+  if (cassettes) requireRecordedModels(trials);
   const plan = await planBatch({ suite, environment, trials, options, seed: request.seed ?? null });
   return { suite, agents, schedules, trials, plan, maxCost };
 }

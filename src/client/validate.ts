@@ -8,6 +8,7 @@ import { contentHash } from '../suite/identity.ts';
 import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
 import type { Root } from '../worker/root.ts';
 import type { ValidationReport, ValidationResult } from './api.ts';
+import { requireFinishedCassettes } from './cassettes/draft-problems.ts';
 import { openSuite } from './open-suite.ts';
 import { planBatch, type PlannedTrial } from './plan.ts';
 import { selectCases } from './select.ts';
@@ -39,6 +40,7 @@ interface Variant extends PlannedTrial {
 export async function validate(root: Root, suiteName: string, options: ValidateOptions, workFor: WorkFor): Promise<ValidationReport> {
   const { suite, environment } = await openSuite(root, suiteName);
   const cases = selectCases(suite.cases, options.cases ? { cases: options.cases } : {});
+  await requireFinishedCassettes(suite, cases);
   const variants = cases.flatMap((kase) => variantsOf(kase, environment, options.mutants ?? true));
   const plan = await planBatch({
     suite: { ...suite, name: `${suite.name} (validation)` },

@@ -26,9 +26,14 @@ export function shapeDrift(recorded: Shape, now: Shape, field: string): readonly
   ];
 }
 
-/** As one line, with both shapes. */
+/** As one line, with both shapes: as recorded, and now. */
 export function driftText({ field, kind, recorded, now }: Drift): string {
   return `${field} ${KINDS[kind]}: ${recorded}, now ${now}`;
+}
+
+/** As one line, with the shapes of two sides of which none is older: here, and there. */
+export function sidesText({ field, kind, recorded, now }: Drift): string {
+  return `${field} ${KINDS[kind]} there: ${recorded}, there ${now}`;
 }
 
 const KINDS: { readonly [kind in Drift['kind']]: string } = {

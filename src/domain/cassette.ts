@@ -1,6 +1,8 @@
+import type { ChatMessage } from './chat.ts';
 import type { Effect } from './effect.ts';
 import type { DrawnRule, InjectedFault } from './fault.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { ModelUsage } from './model.ts';
 import type { KnownState, OperationProblem } from './operation.ts';
 import type { TableFacts } from './record.ts';
 import type { Judgement } from './verdict.ts';
@@ -40,8 +42,8 @@ export interface Cassette {
   readonly version: 1;
   readonly case: string;
   readonly variant: string;
-  /** What it was recorded from. */
-  readonly binding: Exclude<Binding, 'production'>;
+  /** What it was recorded from; `trace`: nothing was recorded, a trace told it. */
+  readonly binding: Exclude<Binding, 'production'> | 'trace';
   readonly recorded: {
     readonly agent: string;
     readonly schedule: string;
@@ -71,6 +73,56 @@ export interface Cassette {
   };
   /** Effects of the case's reference solution; null unless an outcome is `same_as: reference`. */
   readonly referenceEffects: readonly Effect[] | null;
+  /** What the agent's model replied. Absent: no replies were recorded, and the model is asked. */
+  readonly models?: CassetteModels;
+  /** It was drafted from a trace, which tells what tools answered and not what they changed. Absent: it was recorded. */
+  readonly draft?: CassetteDraft;
+}
+
+/** The parts of everything that a model's reply may depend on, each as a digest of its canonical JSON. A reply answers where all of them are the same. */
+export interface ModelKey {
+  /** Where it is, in which format, which model, and the seed that is asked for. */
+  readonly route: string;
+  readonly parameters: string;
+  /** What was said: system, user and model. */
+  readonly history: string;
+  /** What tools told it. */
+  readonly context: string;
+  /** Tools as they are offered. */
+  readonly tools: string;
+  /** Permission scope. */
+  readonly scope: string;
+  /** Of the environment. */
+  readonly generation: string;
+  /** What the world held: what the case begins with, and all that was changed since. */
+  readonly world: string;
+}
+
+/** A reply of a model, found by all that it may depend on. */
+export interface ModelEntry {
+  readonly key: ModelKey;
+  /** Place of the reply in the conversation, from 1: what comes before it is what the model was told. */
+  readonly at: number;
+  /** Version that the provider reported; null: none. */
+  readonly reported: string | null;
+  /** Null: not reported. */
+  readonly usage: ModelUsage | null;
+}
+
+/** The conversation of an agent with its model. */
+export interface CassetteModels {
+  readonly conversation: readonly ChatMessage[];
+  readonly replies: readonly ModelEntry[];
+  /** Routes, parameters and tools by their digest, so that a difference can be told. */
+  readonly inputs: { readonly [digest: string]: Json };
+}
+
+/** What a cassette that was drafted does not know. */
+export interface CassetteDraft {
+  /** Where the trace was. */
+  readonly of: string;
+  /** Places of interactions, from 1, of which nobody has said yet what they changed. It is played once there is none. */
+  readonly effects: readonly number[];
 }
 
 /** How two values of an argument are compared beside equality. */
@@ -90,6 +142,8 @@ export interface NormalisationRule {
 export interface CaseCassette {
   readonly cassette: Cassette;
   readonly normalise: readonly NormalisationRule[];
+  /** The model is asked, whatever replies were recorded. Absent: recorded replies are the only ones. */
+  readonly liveModels?: true;
   /** Hash of the case without its cassette. */
   readonly caseHash: string;
 }

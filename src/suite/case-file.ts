@@ -7,6 +7,7 @@ import { checkSolution } from './check-solution.ts';
 import { caseHash } from './identity.ts';
 import { simulatedUser } from './conversation-schema.ts';
 import { check, inOrder, problemAt } from './issues.ts';
+import { reviewProblems } from './review-schema.ts';
 import { routeOf } from './route-file.ts';
 import { type FileProblem, type LoadedCase, SuiteFileError } from './suite.ts';
 import type { SuiteFile } from './suite-schema.ts';
@@ -28,17 +29,35 @@ const SOURCES = new WeakMap<LoadedCase, YamlFile>();
 export async function loadCase(file: string, defaults: CaseDefaults): Promise<LoadedCase> {
   const source = await readYaml(file);
   const written = check(caseSchema, source);
-  const problems = [
+  refuse([...problemsIn(source, written, defaults), ...reviewProblems(source, written.review)]);
+  const kase = await caseIn(source, written, defaults);
+  const loaded: LoadedCase = { kase, file, hash: caseHash(kase), lineOf: (path) => source.at(writtenPath(pathOf(path), written)).line };
+  SOURCES.set(loaded, source);
+  return loaded;
+}
+
+/** A draft as the case that it would be, its open questions aside. @throws {SuiteFileError} that lists everything else that is wrong with it. */
+export async function draftedCase(source: YamlFile, defaults: CaseDefaults): Promise<Case> {
+  const written = check(caseSchema, source);
+  refuse(problemsIn(source, written, defaults));
+  return caseIn(source, written, defaults);
+}
+
+function refuse(problems: readonly FileProblem[]): void {
+  if (problems.length > 0) throw new SuiteFileError(inOrder(problems));
+}
+
+function problemsIn(source: YamlFile, written: CaseFile, defaults: CaseDefaults): readonly FileProblem[] {
+  return [
     ...checkNames(source, written),
     ...checkSolution(source, ['reference'], written.reference),
     ...checkTurns(source, written, defaults),
     ...checkComplete(source, written, defaults),
   ];
-  if (problems.length > 0) throw new SuiteFileError(inOrder(problems));
-  const kase = caseOf(basename(file, '.yaml'), written, defaults, await conversationOf(source, written, defaults));
-  const loaded: LoadedCase = { kase, file, hash: caseHash(kase), lineOf: (path) => source.at(writtenPath(pathOf(path), written)).line };
-  SOURCES.set(loaded, source);
-  return loaded;
+}
+
+async function caseIn(source: YamlFile, written: CaseFile, defaults: CaseDefaults): Promise<Case> {
+  return caseOf(basename(source.file, '.yaml'), written, defaults, await conversationOf(source, written, defaults));
 }
 
 /** The file that a case was read from, with the places of its parts. */

@@ -4,6 +4,7 @@ import type { Claim, Constraint, Outcome, ScriptStep, StateChange } from '../dom
 import { SEVERITIES } from '../domain/trial-facts.ts';
 import { conversationSchema } from './conversation-schema.ts';
 import { columns, count, effectPattern, textRule } from './matcher-schema.ts';
+import { effectsAreOpen, review } from './review-schema.ts';
 import { day, duration, instant, jsonObject, money, span, stepName, text, zone } from './values.ts';
 
 /** Temporal takes 2,000 Updates of one workflow, and each call of a module agent is one; an attempt that is repeated adds its own. */
@@ -310,6 +311,7 @@ export const caseSchema = z
       )
       .meta({ description: 'Mutants that pass, and why that is right.' })
       .optional(),
+    review: review.optional(),
   })
   .superRefine((kase, context) => {
     if ((kase.request === undefined) === (kase.turns === undefined)) {
@@ -322,7 +324,7 @@ export const caseSchema = z
         message: 'expected "request": with "conversation" the simulated user says everything after the first message',
       });
     }
-    if (kase.expect?.outcomes === undefined && kase.expects_nothing !== true) {
+    if (kase.expect?.outcomes === undefined && kase.expects_nothing !== true && !effectsAreOpen(kase.review)) {
       context.addIssue({
         code: 'custom',
         path: ['expect'],

@@ -4,7 +4,7 @@ import type { Case } from '../domain/case.ts';
 import { type Cassette, type CaseCassette, caseOnCassette, type NormalisationRule } from '../domain/cassette.ts';
 import { cassetteSchema } from './cassette-schema.ts';
 import { caseHash, contentHash } from './identity.ts';
-import { check } from './issues.ts';
+import { check, problemAt } from './issues.ts';
 import { kindOf } from './places.ts';
 import { type FileProblem, type LoadedCase, type Suite, SuiteFileError } from './suite.ts';
 import { readYaml } from './yaml-file.ts';
@@ -73,9 +73,30 @@ export function startHash({ turns, conversation, permission, approver, clock, ti
   return contentHash({ turns, conversation: conversation ?? null, permission, approver: approver ?? null, clock, timezone, state });
 }
 
+/** Whether a cassette is of a case that begins as it did. One of a trace does not say what the world held, so that does not count for it. */
+export function beginsAs(kase: Case, { recorded, draft }: Cassette): boolean {
+  return recorded.start === startHash(draft ? { ...kase, state: [] } : kase);
+}
+
+/** Interactions of drafted cassettes of which nobody has said what they changed, each with its place in the file. */
+export async function openEffects(folder: string, cassette: Cassette): Promise<readonly FileProblem[]> {
+  const open = cassette.draft?.effects ?? [];
+  if (open.length === 0) return [];
+  const file = cassetteFile(folder, cassette.case, cassette.variant);
+  const source = await readYaml(file);
+  return open.map((place, index) => {
+    const tool = cassette.interactions[place - 1]?.tool ?? 'no interaction';
+    return problemAt(
+      source,
+      ['draft', 'effects', index],
+      `interaction ${place} (${tool}): a trace does not tell what it changed. "trialbed record SUITE/${cassette.case} --effects" takes that from a world in which the reference makes the same calls; or write its "effects" and take ${place} from this list`,
+    );
+  });
+}
+
 /** A case as it is played on a cassette: another case, of an id of its own. */
-export function onCassette(loaded: LoadedCase, cassette: Cassette, normalise: readonly NormalisationRule[]): LoadedCase {
-  const played: CaseCassette = { cassette, normalise, caseHash: loaded.hash };
+export function onCassette(loaded: LoadedCase, cassette: Cassette, normalise: readonly NormalisationRule[], liveModels = false): LoadedCase {
+  const played: CaseCassette = { cassette, normalise, ...(liveModels && cassette.models && { liveModels }), caseHash: loaded.hash };
   const kase: Case = { ...loaded.kase, id: caseOnCassette(loaded.kase.id, cassette.variant), cassette: played };
   return { ...loaded, kase, hash: caseHash(kase) };
 }

@@ -94,13 +94,45 @@ const problem = z.strictObject({ code: z.string(), message: z.string(), retryAft
 /** What the journal and the inbox hold is read as it was written. */
 const effect = z.looseObject({ kind: z.enum(['row', 'mail']), seq: z.number() }) as unknown as z.ZodType<Effect>;
 
+const called = z.strictObject({ id: z.string(), tool: z.string(), args: z.string() });
+const said = z.discriminatedUnion('role', [
+  z.strictObject({ role: z.enum(['system', 'user']), text: z.string() }),
+  z.strictObject({ role: z.literal('assistant'), text: z.string().nullable(), calls: z.array(called).max(1_000) }),
+  z.strictObject({ role: z.literal('tool'), call: z.string(), text: z.string() }),
+]);
+const count = z.number().min(0);
+/** What a model replied. */
+const models = z.strictObject({
+  conversation: z.array(said).max(10_000),
+  replies: z
+    .array(
+      z.strictObject({
+        key: z.strictObject({
+          route: digest,
+          parameters: digest,
+          history: digest,
+          context: digest,
+          tools: digest,
+          scope: digest,
+          generation: digest,
+          world: digest,
+        }),
+        at: z.int().min(1),
+        reported: z.string().nullable(),
+        usage: z.strictObject({ input: count, output: count, cached: count.nullable(), reasoning: count.nullable() }).nullable(),
+      }),
+    )
+    .max(2_000),
+  inputs: z.record(digest, json),
+});
+
 /** A cassette's file. */
 export const cassetteSchema = z.strictObject({
   version: z.literal(1),
   case: z.string(),
   variant: z.string(),
-  // Nothing is replayed that came from production.
-  binding: z.enum(['fixture', 'sandbox']),
+  // Nothing was recorded from production; of what a trace tells nothing acts again.
+  binding: z.enum(['fixture', 'sandbox', 'trace']),
   recorded: z.strictObject({
     agent: z.string(),
     schedule: z.string(),
@@ -144,4 +176,6 @@ export const cassetteSchema = z.strictObject({
     })
     .optional(),
   referenceEffects: z.array(effect).max(10_000).nullable(),
+  models: models.optional(),
+  draft: z.strictObject({ of: z.string().max(500), effects: z.array(z.int().min(1)).max(2_000) }).optional(),
 }) as unknown as z.ZodType<Cassette>;

@@ -1,5 +1,16 @@
 import { type ActivityInterfaceFor, ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
-import type { AttemptPlan, CallOutcome, CallRef, ConversationEnd, HandedOver, UserMove, UserRequest, UserTurn, WorldAttempt } from '../activities/contract.ts';
+import type {
+  AttemptPlan,
+  CallOutcome,
+  CallRef,
+  ConversationEnd,
+  HandedOver,
+  NOT_AS_RECORDED,
+  UserMove,
+  UserRequest,
+  UserTurn,
+  WorldAttempt,
+} from '../activities/contract.ts';
 import type { ModelActivities, ModelMove, ModelPlan, ModelStep } from '../activities/model-contract.ts';
 import { type ModelBudget, overdrawn, spend, usedUp } from '../domain/model-budget.ts';
 import type { Dialogue } from './dialogue.ts';
@@ -11,6 +22,9 @@ import { tells } from './standing.ts';
 
 /** Calls of one message that are under way at once. */
 const AT_ONCE = 8;
+
+/** As `NOT_AS_RECORDED` of the activities, which workflow code may import as types only. */
+const NOT_RECORDED: typeof NOT_AS_RECORDED = 'not_as_recorded';
 
 /**
  * Plays an agent that is a model, or such a member of a team in its part: asks it, carries out what it calls, until it has answered every message of the user, has handed
@@ -43,7 +57,7 @@ export async function playModel(
     const request = { ...at, step, turn, opens, seq, answers, calls: proposed, callsLeft, limitMs, ...(part && { part, shown }) };
     const move: ModelMove = limitMs <= 0 ? { kind: 'out_of_time' } : await ask(graceMs, request);
     if (move.kind === 'out_of_time') return ended(timedOut(plan.budget.wallMs));
-    if (move.kind === 'failed') return ended({ ending: 'agent_error', problem: move.problem });
+    if (move.kind === 'failed') return ended({ ending: move.problem.code === NOT_RECORDED ? 'cassette_miss' : 'agent_error', problem: move.problem });
     use.spent = spend(use.spent, move.usage, move.price);
     talk.spent = spend(talk.spent, move.usage, move.price);
     usedMs += move.latencyMs;

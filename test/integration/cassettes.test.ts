@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { RunRequest } from '../../src/client/api.ts';
-import { checkContract } from '../../src/client/cassettes/contract.ts';
+import { checkContract, type ContractReport, type ContractRequest } from '../../src/client/cassettes/contract.ts';
 import { record, type RecordRequest } from '../../src/client/cassettes/record.ts';
 import { writeBatchReport } from '../../src/client/report.ts';
 import { run } from '../../src/client/run.ts';
 import { show } from '../../src/client/show.ts';
 import { driftText } from '../../src/contract/drift.ts';
+import { sampled } from '../../src/contract/sample.ts';
 import type { Cassette } from '../../src/domain/cassette.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
@@ -182,6 +183,52 @@ describe('what tools take and answer', () => {
     ]);
     await writeFile(file, text);
   });
+});
+
+describe('a sample of what tools take and answer', () => {
+  const PARCELS = new URL('../fixtures/packs/parcels/pack.ts', import.meta.url).pathname;
+  const steps = [1, 2, 3].flatMap((parcel) => [
+    { call: 'find_parcel', with: { parcel_id: parcel } },
+    { call: 'book_parcel', with: { parcel_id: parcel, speed: 'slow' } },
+  ]);
+  const work = async () => ({ taskQueue: testbed.root.config.taskQueue, broken: new Promise<never>(() => {}) });
+  const contract = (request: Omit<ContractRequest, 'suite' | 'folder'>, suite: string) =>
+    checkContract(testbed.root, { suite, folder: join(folder, 'parcel-cassettes'), ...request }, work);
+  /** A field with another name, one of another type, a key that is gone, an enumeration with another value, a parameter that is required now. */
+  const DRIFT = [
+    'book_parcel arguments.insured is required: boolean, now boolean',
+    'book_parcel arguments.speed has values that were not there: "slow" | "fast", now "slow" | "fast" | "overnight"',
+    'find_parcel result.fragile is gone: boolean, now nothing',
+    'find_parcel result.sku has another name: sku: text, now article: text',
+    'find_parcel result.weight has another type: number, now text',
+  ];
+  const drifts = ({ drift }: ContractReport) => drift.map(({ tool, ...one }) => `${tool} ${driftText(one)}`).sort();
+
+  test('is one call of each tool by a seed; each kind of drift is named with its field, against a recording as against another version, and without it nothing is', {
+    timeout: 120_000,
+  }, async () => {
+    const { suite, agents } = await writeOneCaseSuite(folder, 'parcels', { environment: PARCELS, agent: { kind: 'script', steps, answer: 'Done.' } });
+    await recordOn({ suite, agents, folder: join(folder, 'parcel-cassettes') });
+    const quiet = await contract({ sample: '7' }, suite);
+    expect(quiet).toMatchObject({ drift: [], notPlayed: [], tools: ['book_parcel', 'find_parcel'] });
+    expect(quiet.sampled?.calls.map(({ tool }) => tool)).toEqual(['book_parcel', 'find_parcel']);
+    // A sampled call, and what was changed before it; nothing else is called.
+    const last = Math.max(...(quiet.sampled?.calls.map(({ interaction }) => interaction) ?? []));
+    const { operations } = await recordOf((await testbed.root.store.trials(quiet.batch))[0]?.summary as TrialSummary);
+    expect(operations.length).toBeLessThanOrEqual(1 + Math.ceil(last / 2));
+    expect(operations.filter(({ tool }) => tool === 'find_parcel')).toHaveLength(1);
+    expect(new Set(['1', '2', '3', '4', '5', '6'].map((seed) => JSON.stringify(sampled(candidatesOf(6), seed)))).size).toBeGreaterThan(1);
+
+    const later = await contract({ sample: '7', environmentOptions: { contract: 2 } }, suite);
+    expect(drifts(later)).toEqual(DRIFT);
+    const sides = await contract({ sample: '7', against: { with: { contract: 2 } } }, suite);
+    expect(drifts(sides)).toEqual(DRIFT);
+    expect(sides.against).toMatchObject({ environment: 'parcels' });
+    expect(sides.notPlayed).toMatchObject([{ why: expect.stringMatching(/book_parcel\) was answered, and is rejected now: insured/) }]);
+    expect(await contract({ sample: '7', against: { use: PARCELS } }, suite)).toMatchObject({ drift: [], notPlayed: [] });
+  });
+
+  const candidatesOf = (count: number) => Array.from({ length: count }, (_none, index) => ({ tool: 'find_parcel', cassette: 'only@agent', place: index + 1 }));
 });
 
 describe('secrets that tools told', () => {

@@ -85,7 +85,7 @@ describe('commands and variables', () => {
       // `trialbed world <id>` is the mark on our schemas.
       if (/^(--|\.\.\.|help$|world$)/.test(first)) continue;
       expect(known, call).toContain(first);
-      const text = await help(first, ...(first === 'import' ? ['workbench'] : ['snapshot', 'keys', 'schedule'].includes(first) ? rest.slice(0, 1) : []));
+      const text = await help(first, ...(['import', 'snapshot', 'keys', 'schedule'].includes(first) ? rest.slice(0, 1) : []));
       for (const option of rest.filter((word) => word.startsWith('--') && word !== '--help')) expect(text, call).toContain(option.split('=')[0]);
     }
   });

@@ -168,7 +168,7 @@ describe('files of cassettes', () => {
     await put('careful');
     expect(await read()).toMatchObject([{ variant: 'careful', interactions: [{ tool: 'get_price' }] }]);
     const file = await put('wrong', (cassette) => ({ ...cassette, binding: 'production' }));
-    await expect(read()).rejects.toThrow(/wrong\.json:5:\d+: binding: expected "fixture" or "sandbox", found "production"/);
+    await expect(read()).rejects.toThrow(/wrong\.json:5:\d+: binding: expected "fixture" or "sandbox" or "trace", found "production"/);
     await put('wrong', (cassette) => ({ ...cassette, variant: 'other' }));
     await expect(read()).rejects.toThrow('this is the cassette "other" of case "price-question"');
     await writeFile(file, '{ "version": 1,');

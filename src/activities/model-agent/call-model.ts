@@ -14,6 +14,7 @@ import type { Part } from '../member-part.ts';
 import { handedOver, messagesOf } from './messages.ts';
 import { proposeCalls } from './propose.ts';
 import { recordedReply } from './recorded-reply.ts';
+import { replayedReply } from './replayed-reply.ts';
 import { writtenMessage } from '../user-side.ts';
 
 /** Who of a trial's agents is asked: its only one, or a member of a team in its part. */
@@ -47,15 +48,19 @@ export async function callModel(services: CallModelServices, context: TrialConte
       attempt,
       added.map((message, index) => kept(keeper, { ...side, seq: step.seq + index, call: id }, message)),
     );
-    const recorded = await recordedReply(store, context, step, { ...side, seq: at });
+    const messages = [...before, ...added];
+    const tools = part?.tools(context) ?? permittedTools(context.environment, context.kase.permission);
+    const recorded =
+      (await recordedReply(store, context, step, { ...side, seq: at })) ??
+      (await replayedReply(context, agent, world, { id, messages, tools, at: services.now().toISOString() }));
+    if (recorded && 'problem' in recorded) return { kind: 'failed', problem: recorded.problem };
     if (recorded) {
       ({ reply, call } = recorded);
       // Paid for and counted where it was given.
       await store.addConversation(trial, attempt, [kept(keeper, { ...side, seq: at, call: id }, reply)]);
     } else {
-      const tools = part?.tools(context) ?? permittedTools(context.environment, context.kase.permission);
       const { limitMs } = step;
-      const asked = await askModel(services, agent.route, { trial, attempt, id, ...side, messages: [...before, ...added], tools, limitMs });
+      const asked = await askModel(services, agent.route, { trial, attempt, id, ...side, messages, tools, limitMs });
       if (asked.kind === 'refused') return asked.problem.code === 'out_of_time' ? { kind: 'out_of_time' } : { kind: 'failed', problem: asked.problem };
       ({ reply, call } = asked);
       await store.addModelCall(trial, attempt, call, [kept(keeper, { ...side, seq: at, call: id }, reply)]);

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import type { ContractReport } from '../../client/cassettes/contract.ts';
-import { driftText } from '../../contract/drift.ts';
+import { driftText, sidesText } from '../../contract/drift.ts';
 import type { Json } from '../../domain/json.ts';
 import { plainText } from '../../report/plain-text.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { hintsFor } from '../hint.ts';
-import { type CommonFlags, paintFor, print, printJson } from '../host.ts';
+import { type CommonFlags, type Host, paintFor, print, printJson } from '../host.ts';
 import { assignment, collect } from '../options.ts';
 
 interface ContractFlags extends CommonFlags {
@@ -14,6 +14,9 @@ interface ContractFlags extends CommonFlags {
   readonly variant?: readonly string[];
   readonly cassetteDir?: string;
   readonly with?: { readonly [name: string]: Json };
+  readonly sample?: string | true;
+  readonly against?: string;
+  readonly againstWith?: { readonly [name: string]: Json };
 }
 
 /** `trialbed contract SUITE`. */
@@ -30,6 +33,12 @@ export const addContract: AddCommand = (program, { host, action }) => {
     .option('--variant <glob>', 'only cassettes whose name matches (repeatable)', collect)
     .option('--cassette-dir <dir>', 'folder of the cassettes (default: cassettes in the folder of the suite)')
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
+    .option('--sample [seed]', 'only one recorded call of each tool, drawn by this seed (default: 1), with what was changed before it')
+    .option(
+      '--against <environment>',
+      'compare what the environment answers with what this one does, instead of the cassettes: the name of a built-in one, or a path',
+    )
+    .option('--against-with <name=value>', "option of the other side, over the suite's; alone: of the same environment (repeatable)", assignment)
     .action(
       action(async (suite: string, flags: ContractFlags) => {
         const request = {
@@ -38,26 +47,48 @@ export const addContract: AddCommand = (program, { host, action }) => {
           ...(flags.variant && { variants: flags.variant }),
           ...(flags.cassetteDir !== undefined && { folder: resolve(host.cwd, flags.cassetteDir) }),
           ...(flags.with && { environmentOptions: flags.with }),
+          ...(flags.sample !== undefined && { sample: flags.sample === true ? '1' : flags.sample }),
+          ...((flags.against !== undefined || flags.againstWith) && {
+            against: { ...(flags.against !== undefined && { use: place(host, flags.against) }), ...(flags.againstWith && { with: flags.againstWith }) },
+          }),
         };
         const report = await withClient(host, flags, (client) => client.contract(request));
         const paint = paintFor(host.out);
         if (flags.json) printJson(host, report);
         else for (const line of contractLines(report)) print(host, line.startsWith('  ') ? line : paint('bold', line));
-        if (!flags.json && report.drift.length > 0) print(host, `"${hintsFor(host, flags)(`record ${suite}/CASE`)}" records anew what is meant to be so`);
+        if (!flags.json && report.drift.length > 0 && !report.against)
+          print(host, `"${hintsFor(host, flags)(`record ${suite}/CASE`)}" records anew what is meant to be so`);
         return report.drift.length > 0 ? EXIT.gateNotMet : report.notPlayed.length > 0 ? EXIT.infrastructure : EXIT.ok;
       }),
     );
-  common(command, ['contract ./my-suite', "contract ./my-suite --case 'refund-*' --with binding=sandbox"]);
+  common(command, [
+    'contract ./my-suite',
+    "contract ./my-suite --case 'refund-*' --with binding=sandbox",
+    'contract ./my-suite --sample 2026-03-02',
+    'contract ./my-suite --sample --against-with binding=live',
+    'contract ./my-suite --against ./next/pack.ts',
+  ]);
 };
 
-function contractLines({ drift, notPlayed, cassettes, tools }: ContractReport): readonly string[] {
+/** A path is taken from where the command was given; a name stays one. */
+function place({ cwd }: Host, written: string): string {
+  return /^[a-z][a-z0-9-]*$/.test(written) ? written : resolve(cwd, written);
+}
+
+function contractLines({ drift, notPlayed, cassettes, tools, sampled, against }: ContractReport): readonly string[] {
   const byTool = Map.groupBy(drift, ({ tool }) => tool);
   return [
     ...[...byTool].flatMap(([tool, found]) => [
       plainText(tool),
-      ...found.map((one) => `  ${plainText(driftText(one))} (${plainText(one.cassettes.join(', '))})`),
+      ...found.map((one) => `  ${plainText(against ? sidesText(one) : driftText(one))} (${plainText(one.cassettes.join(', '))})`),
     ]),
     ...notPlayed.map(({ cassette, why }) => `  ${plainText(cassette)} could not be played: ${plainText(why)}`),
+    ...(sampled
+      ? [
+          `  sampled by ${plainText(sampled.seed)}: ${plainText(sampled.calls.map(({ tool, cassette, interaction }) => `${tool} (${cassette}, ${interaction})`).join(', '))}`,
+        ]
+      : []),
+    ...(against ? [`  against ${plainText(against.environment)}, generation ${against.generation.slice(0, 12)}`] : []),
     `${tools.length} tools of ${cassettes} cassettes compared, ${drift.length === 0 ? 'no drift' : `${drift.length} differences`}`,
   ];
 }

@@ -1,17 +1,19 @@
 import { dirname, resolve } from 'node:path';
 import { Option } from 'commander';
 import { plainText } from '../../report/plain-text.ts';
+import { addImportTraces } from './import-traces.ts';
 import { type AddCommand, common } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { type CommonFlags, type Host, note, print, printJson } from '../host.ts';
 import { commaList } from '../options.ts';
 
-/** `trialbed import workbench DIR` and `trialbed import tau-bench DIR`. */
-export const addImport: AddCommand = (program, { host, action }) => {
+/** `trialbed import workbench DIR`, `trialbed import tau-bench DIR` and `trialbed import traces FILE`. */
+export const addImport: AddCommand = (program, context) => {
+  const { host, action } = context;
   const importing = program
     .command('import')
-    .summary('make a suite of a published benchmark')
-    .description('Make a suite of a published benchmark. Its data is read where it lies.');
+    .summary('make a suite of a published benchmark, or drafts of cases from traces')
+    .description('Make a suite of a published benchmark, whose data is read where it lies, or drafts of cases from traces of production.');
   const workbench = importing
     .command('workbench')
     .summary('WorkBench: e-mail, calendar, projects, customers')
@@ -71,6 +73,7 @@ export const addImport: AddCommand = (program, { host, action }) => {
     'import tau-bench ./tau-bench-retail --out ./suites/retail',
     'import tau-bench ./tau-bench-retail --out ./suites/retail-talk --user script',
   ]);
+  addImportTraces(importing, context);
 };
 
 interface TauBenchFlags extends CommonFlags {

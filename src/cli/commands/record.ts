@@ -15,6 +15,8 @@ interface RecordFlags extends CommonFlags {
   readonly cassetteDir?: string;
   readonly with?: { readonly [name: string]: Json };
   readonly concurrency?: number;
+  readonly models?: true;
+  readonly effects?: true;
   readonly dryRun?: true;
   readonly yes?: true;
 }
@@ -35,6 +37,8 @@ export const addRecord: AddCommand = (program, { host, action }) => {
     .option('--cassette-dir <dir>', 'folder of the cassettes (default: cassettes in the folder of the suite)')
     .option('--with <name=value>', "option of the environment, over the suite's (repeatable; the value is JSON or text)", assignment)
     .option('--concurrency <n>', 'trials in flight', positiveInteger)
+    .option('--models', "record also what the agent's model replies, for agents of kind model")
+    .option('--effects', 'of cassettes that were drafted from traces: take only what their calls change, and keep what they answered')
     .option('--dry-run', 'show what would differ, and write nothing')
     .option('--yes', 'record also more than 5 cassettes at once')
     .action(
@@ -55,6 +59,8 @@ export const addRecord: AddCommand = (program, { host, action }) => {
     'record ./my-suite/cases/refund.yaml --agent careful',
     "record './my-suite/refund-*' --agent careful --faults mail-limited --dry-run",
     "record './my-suite/*' --yes",
+    'record ./my-suite/refund --agent asker --models',
+    'record ./my-suite/trace-5b8efff798038103 --effects',
   ]);
 };
 
@@ -67,6 +73,8 @@ function recordRequest(host: Host, written: string, flags: RecordFlags): RecordR
     ...(flags.cassetteDir !== undefined && { folder: resolve(host.cwd, flags.cassetteDir) }),
     ...(flags.with && { environmentOptions: flags.with }),
     ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
+    ...(flags.models && { models: true }),
+    ...(flags.effects && { effects: true }),
     ...(flags.dryRun && { dryRun: true }),
     ...(flags.yes && { many: true }),
   };

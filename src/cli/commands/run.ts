@@ -61,6 +61,7 @@ export const addRun: AddCommand = (program, { host, action }) => {
     )
     .option('--cassettes', 'answer tools from the cassettes of the suite ("trialbed record"), and make no world')
     .option('--variant <glob>', 'with --cassettes: only cassettes whose name matches (repeatable; default: those recorded with the agent, else all)', collect)
+    .option('--live-models', 'with --cassettes: ask models, also where a cassette holds what they replied')
     .option('--cassette-dir <dir>', 'with --cassettes: their folder (default: cassettes in the folder of the suite)')
     .option('--allow-misses', 'gate: trials that ended as cassette_miss do not count against it')
     .option('--deployment <name>', 'leave the trials to the workers of this deployment, and start none (default: TRIALBED_DEPLOYMENT)')
@@ -118,6 +119,7 @@ export interface RunFlags extends CommonFlags {
   readonly cassettes?: true;
   readonly variant?: readonly string[];
   readonly cassetteDir?: string;
+  readonly liveModels?: true;
   readonly allowMisses?: true;
   readonly deployment?: string;
   readonly report?: string;
@@ -152,6 +154,7 @@ export function runRequest(suite: string, flags: RunFlags, cwd: string = '.'): R
       cassettes: {
         ...(flags.cassetteDir !== undefined && { folder: resolve(cwd, flags.cassetteDir) }),
         ...(flags.variant && { variants: flags.variant }),
+        ...(flags.liveModels && { liveModels: true }),
       },
     }),
   };
@@ -160,7 +163,7 @@ export function runRequest(suite: string, flags: RunFlags, cwd: string = '.'): R
 /** Options that mean nothing without cassettes, and those that mean nothing with them. @throws {UsageError} */
 function requireCassettes(flags: RunFlags): void {
   const given = (options: { readonly [option: string]: unknown }) => Object.keys(options).find((option) => options[option] !== undefined);
-  const without = given({ '--variant': flags.variant, '--cassette-dir': flags.cassetteDir });
+  const without = given({ '--variant': flags.variant, '--cassette-dir': flags.cassetteDir, '--live-models': flags.liveModels });
   if (!flags.cassettes && without !== undefined) throw new UsageError(`${without} is for runs on cassettes; add --cassettes`);
   const faults = flags.faults?.every((name) => name === 'none') ? undefined : flags.faults;
   const beside = given({ '--faults': faults, '--isolation': flags.isolation, '--keep': flags.keep });

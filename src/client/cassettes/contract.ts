@@ -1,108 +1,150 @@
 import type { Cassette } from '../../domain/cassette.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
-import { isList, isObject } from '../../domain/text/bounded.ts';
+import type { Json } from '../../domain/json.ts';
 import { type Drift, shapeDrift } from '../../contract/drift.ts';
+import { sampled } from '../../contract/sample.ts';
 import { schemaDrift } from '../../contract/schema-drift.ts';
 import { shapeOf } from '../../contract/shape.ts';
 import { bindingOf } from '../../environments/binding.ts';
+import { loadEnvironment } from '../../environments/load.ts';
 import type { LoadedEnvironment } from '../../environments/world.ts';
-import { contentHash } from '../../suite/identity.ts';
-import type { LoadedAgent } from '../../suite/suite.ts';
+import { environmentFile } from '../../suite/environment-file.ts';
+import type { Suite } from '../../suite/suite.ts';
 import type { Root } from '../../worker/root.ts';
-import { planBatch, type PlannedTrial } from '../plan.ts';
 import { readSuite } from '../read-suite.ts';
 import { selectCases } from '../select.ts';
-import { startBatch, type WorkFor } from '../start-batch.ts';
+import type { WorkFor } from '../start-batch.ts';
 import { CassetteError } from './errors.ts';
+import { type AnsweredAgain, type CallsAgain, performAgain } from './perform-again.ts';
 import { casesOnCassettes, type PlayRequest } from './play.ts';
 
-/** Which cassettes are held against the environment of today. */
+/** Which cassettes are held against what. */
 export interface ContractRequest extends PlayRequest {
   readonly suite: string;
   /** Globs over case ids; any may match. Default: all. */
   readonly cases?: readonly string[];
   /** Options over the suite's, such as another binding of its services. */
   readonly environmentOptions?: { readonly [name: string]: Json };
+  /** One recorded call of each tool, drawn by this seed, with the calls before it that change something. Default: all calls. */
+  readonly sample?: string;
+  /**
+   * The same calls are made in this environment as well, and the two are compared instead of the recording: a fixture with a live binding, or with another version of itself. `use`: name
+   * of a built-in one, or a path; default: the suite's. `with`: options over the suite's.
+   */
+  readonly against?: { readonly use?: string; readonly with?: { readonly [name: string]: Json } };
 }
 
-/** Whether tools still take and answer what cassettes have of them. */
+/** Whether tools still take and answer what is known of them. */
 export interface ContractReport {
   readonly type: 'contract';
   readonly suite: string;
   readonly batch: string;
   readonly cassettes: number;
-  /** Tools of which at least one recorded reply was compared with one of today. */
+  /** Tools of which at least one reply was compared with another one. */
   readonly tools: readonly string[];
   /** By tool, in order of their names; empty: nothing has drifted. */
-  readonly drift: readonly (Drift & { readonly tool: string; readonly cassettes: readonly string[] })[];
-  /** Cassettes whose calls could not be made again, and why. */
+  readonly drift: readonly ToolDrift[];
+  /** Cassettes, and sampled calls, that could not be made again, and why. */
   readonly notPlayed: readonly { readonly cassette: string; readonly why: string }[];
+  /** Calls that were compared, where they were sampled. Absent: all were. */
+  readonly sampled?: { readonly seed: string; readonly calls: readonly { readonly tool: string; readonly cassette: string; readonly interaction: number }[] };
+  /** The other side, where it is no recording. */
+  readonly against?: { readonly environment: string; readonly generation: string; readonly batch: string };
 }
 
+export type ToolDrift = Drift & { readonly tool: string; readonly cassettes: readonly string[] };
+
 /**
- * Makes the recorded calls of cassettes again, each in a world of its case, and compares shapes, never values: what each tool takes by its schema, and what it answers by the examples.
+ * Makes recorded calls again, each in a world of its case, and compares shapes, never values: what each tool takes by its schema, and what it answers by the examples.
  *
- * @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError}
+ * @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError} @throws {EnvironmentLoadError}
  */
 export async function checkContract(root: Root, request: ContractRequest, workFor: WorkFor): Promise<ContractReport> {
   const { suite, environment } = await readSuite({ suite: request.suite, environmentOptions: request.environmentOptions ?? {}, agents: ['reference'] }, root);
-  if (bindingOf(environment.environment) === 'production')
-    throw new CassetteError(`environment ${environment.environment.name} is bound to production; recorded calls are made again in a fixture or a sandbox only`);
+  const other = request.against && (await otherSide(suite, request.against));
+  for (const side of [environment, ...(other ? [other.environment] : [])]) refuseProduction(side);
+  const all = await callsOf(suite, request);
+  const chosen = request.sample === undefined ? null : sampled(all.flatMap(candidates), request.sample);
+  const calls = chosen
+    ? all.flatMap((one) => withoutOthers(one, new Set(chosen.filter(({ cassette }) => cassette === nameOf(one)).map(({ place }) => place))))
+    : all;
+  const compared = (one: CallsAgain, place: number) => !chosen || chosen.some(({ cassette, place: at }) => cassette === nameOf(one) && at === place);
+  const here = await performAgain(root, { suite, environment, calls }, workFor);
+  const there =
+    other && (await performAgain(root, { suite: { ...suite, environment: other.environment.source }, environment: other.environment, calls }, workFor));
+  const replies = new Replies();
+  for (const one of all) if (!there) addRecorded(replies, one);
+  const notPlayed = addAnswers(replies, here.answered, there ? 'recorded' : 'now', compared);
+  if (there) notPlayed.push(...addAnswers(replies, there.answered, 'now', compared));
+  const taken = other ? sidesDrift(environment, other.environment, replies) : takenDrift(calls, environment);
+  return {
+    ...{ type: 'contract', suite: suite.name, batch: here.batch, cassettes: all.length, tools: replies.compared },
+    drift: [...taken, ...replies.drift()].toSorted((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0)),
+    notPlayed,
+    ...(chosen && { sampled: { seed: request.sample ?? '', calls: chosen.map(({ tool, cassette, place }) => ({ tool, cassette, interaction: place })) } }),
+    ...(other && there && { against: { environment: other.environment.environment.name, generation: other.environment.generation, batch: there.batch } }),
+  };
+}
+
+/** Calls of the chosen cassettes, all of them. */
+async function callsOf(suite: Suite, request: ContractRequest): Promise<readonly CallsAgain[]> {
   const cases = selectCases(suite.cases, request);
-  const played = await casesOnCassettes(suite, cases, request);
-  const trials = played.flatMap(({ kase }): (PlannedTrial & { readonly cassette: Cassette })[] => {
+  const played = await casesOnCassettes(suite, cases, request, 'use');
+  return played.flatMap(({ kase }): CallsAgain[] => {
     const cassette = kase.cassette?.cassette;
     const own = cases.find((one) => one.kase.id === cassette?.case);
-    return cassette && own ? [{ kase: own, schedule: null, agent: callsAgain(cassette), repetition: 1, cassette }] : [];
+    return cassette && own ? [{ kase: own, cassette, places: cassette.interactions.map((_one, index) => index + 1) }] : [];
   });
-  const options = { isolation: 'schema', keep: 'never', concurrency: 8, retries: 2 } as const;
-  const plan = await planBatch({ suite: { ...suite, name: `${suite.name} (contract)` }, environment, trials, options, seed: null });
-  await root.store.putDocuments({
-    cases: [...new Map(trials.map(({ kase }) => [kase.hash, { hash: kase.hash, kase: kase.kase }])).values()],
-    agents: [...new Map(trials.map(({ agent }) => [agent.hash, { hash: agent.hash, spec: agent.spec }])).values()],
-  });
-  await root.store.createBatch(plan);
-  const batch = await root.store.batch(plan.id);
-  if (!batch) throw new Error(`batch ${plan.id} was stored and cannot be found`);
-  const { taskQueue, broken } = await workFor(batch);
-  const handle = startBatch(root, batch, false, broken, taskQueue);
-  await handle.result();
-  const replies = new Replies();
-  const notPlayed: { readonly cassette: string; readonly why: string }[] = [];
-  for (const [index, { cassette }] of trials.entries()) {
-    const name = `${cassette.case}@${cassette.variant}`;
-    const row = await root.store.trial(plan.trials[index]?.id ?? '');
-    const record = row?.summary ? await root.store.record(row.id, row.summary.attempt) : null;
-    if (!record) notPlayed.push({ cassette: name, why: row?.summary?.why ?? 'its trial has no record' });
-    for (const { tool, told, result } of cassette.interactions) if (told === 'committed') replies.add(tool, 'recorded', result, name);
-    for (const { tool, told, result } of record?.operations ?? []) if (told === 'committed') replies.add(tool, 'now', result, name);
+}
+
+async function otherSide(suite: Suite, against: NonNullable<ContractRequest['against']>): Promise<{ readonly environment: LoadedEnvironment }> {
+  const file = against.use === undefined ? suite.environment.file : await environmentFile(against.use);
+  if (file === null) throw new CassetteError(`there is no environment ${against.use}; expected the name of a built-in one, or the path of a pack`);
+  return { environment: await loadEnvironment({ file, options: { ...suite.environment.options, ...against.with } }) };
+}
+
+function refuseProduction({ environment }: LoadedEnvironment): void {
+  if (bindingOf(environment) === 'production')
+    throw new CassetteError(`environment ${environment.name} is bound to production; recorded calls are made again in a fixture or a sandbox only`);
+}
+
+function candidates(one: CallsAgain) {
+  return one.cassette.interactions.flatMap(({ tool, told }, index) => (told === 'committed' ? [{ tool, cassette: nameOf(one), place: index + 1 }] : []));
+}
+
+/** A sampled call needs what was changed before it, and nothing else. */
+function withoutOthers(one: CallsAgain, chosen: ReadonlySet<number>): readonly CallsAgain[] {
+  const last = Math.max(0, ...chosen);
+  const changes = (place: number) => (one.cassette.interactions[place - 1]?.effects.length ?? 0) > 0 || (one.cassette.draft?.effects.includes(place) ?? false);
+  return last === 0 ? [] : [{ ...one, places: one.places.filter((place) => place <= last && (chosen.has(place) || changes(place))) }];
+}
+
+function addRecorded(replies: Replies, one: CallsAgain): void {
+  for (const { tool, told, result } of one.cassette.interactions) if (told === 'committed') replies.add(tool, 'recorded', result, nameOf(one));
+}
+
+/** What was answered now; of calls that were answered once and are not any more, why. */
+function addAnswers(replies: Replies, answered: readonly AnsweredAgain[], side: 'recorded' | 'now', compared: (one: CallsAgain, place: number) => boolean) {
+  const not: { cassette: string; why: string }[] = [];
+  for (const { calls, answers, why } of answered) {
+    if (!answers) not.push({ cassette: nameOf(calls), why: why ?? '' });
+    for (const [place, { tool, told, result, problem }] of answers ?? []) {
+      if (!compared(calls, place)) continue;
+      if (told === 'committed') replies.add(tool, side, result, nameOf(calls));
+      else if (calls.cassette.interactions[place - 1]?.told === 'committed')
+        not.push({ cassette: nameOf(calls), why: `interaction ${place} (${tool}) was answered, and is ${told} now${problem ? `: ${problem.message}` : ''}` });
+    }
   }
-  const drift = [...takenDrift(trials, environment), ...replies.drift()].toSorted((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0));
-  return { type: 'contract', suite: suite.name, batch: plan.id, cassettes: trials.length, tools: replies.compared, drift, notPlayed };
+  return not;
 }
 
-/** An agent that makes the calls of a cassette in their order. */
-function callsAgain({ variant, interactions }: Cassette): LoadedAgent {
-  const steps = interactions.flatMap(({ tool, args }) => (isObject(args) ? [{ call: tool, with: plainArguments(args) }] : []));
-  const spec = { kind: 'script', name: `calls of ${variant}`, version: '1', solution: { steps, answer: '' } } as const;
-  return { spec, hash: contentHash(spec) };
-}
-
-/** Arguments that hold no reference, whatever signs are in them. */
-function plainArguments(args: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(args).map(([key, item]) => [key, plain(item)]));
-}
-
-function plain(value: Json): Json {
-  if (typeof value === 'string') return value.replaceAll('${', () => '$${');
-  if (value === null || typeof value !== 'object') return value;
-  return isList(value) ? value.map(plain) : plainArguments(value as JsonObject);
+function nameOf({ cassette }: CallsAgain): string {
+  return `${cassette.case}@${cassette.variant}`;
 }
 
 /** What tools take today, against the schemas in the cassettes. */
-function takenDrift(trials: readonly { readonly cassette: Cassette }[], { toolSchemas }: LoadedEnvironment): readonly ContractReport['drift'][number][] {
-  const found = new Map<string, ContractReport['drift'][number]>();
-  for (const { cassette } of trials) {
+function takenDrift(calls: readonly { readonly cassette: Cassette }[], { toolSchemas }: LoadedEnvironment): readonly ToolDrift[] {
+  const found = new Map<string, ToolDrift>();
+  for (const { cassette } of calls) {
     for (const [digest, { tool, input }] of Object.entries(cassette.schemas)) {
       const now = toolSchemas.find(({ name }) => name === tool);
       const drifts: readonly Drift[] = now
@@ -119,7 +161,19 @@ function takenDrift(trials: readonly { readonly cassette: Cassette }[], { toolSc
   return [...found.values()];
 }
 
-/** Replies by tool, as recorded and as of today. */
+/** What the tools that were called take on the two sides. */
+function sidesDrift(here: LoadedEnvironment, there: LoadedEnvironment, replies: Replies): readonly ToolDrift[] {
+  return replies.called.flatMap(({ tool, cassettes }) => {
+    const [mine, other] = [here, there].map(({ toolSchemas }) => toolSchemas.find(({ name }) => name === tool));
+    if (!mine) return [];
+    const drifts: readonly Drift[] = other
+      ? schemaDrift(mine.inputSchema, other.inputSchema, 'arguments')
+      : [{ field: 'tool', kind: 'gone', recorded: tool, now: 'nothing' }];
+    return drifts.map((one) => ({ ...one, tool, cassettes }));
+  });
+}
+
+/** Replies by tool, of the two sides that are compared. */
 class Replies {
   private readonly byTool = new Map<string, { readonly recorded: Json[]; readonly now: Json[]; readonly cassettes: Set<string> }>();
 
@@ -130,6 +184,10 @@ class Replies {
       .sort();
   }
 
+  get called(): readonly { readonly tool: string; readonly cassettes: readonly string[] }[] {
+    return [...this.byTool].map(([tool, { cassettes }]) => ({ tool, cassettes: [...cassettes].sort() }));
+  }
+
   add(tool: string, side: 'recorded' | 'now', reply: Json, cassette: string): void {
     const known = this.byTool.get(tool) ?? { recorded: [], now: [], cassettes: new Set() };
     this.byTool.set(tool, known);
@@ -137,7 +195,7 @@ class Replies {
     if (side === 'recorded') known.cassettes.add(cassette);
   }
 
-  drift(): readonly ContractReport['drift'][number][] {
+  drift(): readonly ToolDrift[] {
     return this.compared.flatMap((tool) => {
       const { recorded = [], now = [], cassettes = new Set<string>() } = this.byTool.get(tool) ?? {};
       return shapeDrift(shapeOf(recorded), shapeOf(now), 'result').map((drift) => ({ ...drift, tool, cassettes: [...cassettes].sort() }));

@@ -1,14 +1,16 @@
 import { memberPermission } from '../../domain/agent.ts';
 import type { Case } from '../../domain/case.ts';
-import type { Judgements } from '../../domain/cassette.ts';
+import type { Cassette, Judgements } from '../../domain/cassette.ts';
 import { NO_FAULTS } from '../../domain/fault.ts';
 import type { Json } from '../../domain/json.ts';
 import { differenceText } from '../../cassettes/differences.ts';
+import { withEffectsOf } from '../../cassettes/fill-effects.ts';
 import { cassetteOfTrial, NotRecordableError, type TrialToRecord } from '../../cassettes/record-cassette.ts';
 import { changeOf, type CassetteChange, writeCassette } from '../../cassettes/write-cassette.ts';
 import { bindingOf } from '../../environments/binding.ts';
 import type { TrialRow } from '../../store/store.ts';
-import { cassetteFile, cassetteFolder, isVariantName } from '../../suite/cassette-file.ts';
+import { TRACE_VARIANT } from '../../drafts/draft-cassette.ts';
+import { cassetteFile, cassetteFolder, isVariantName, readCassettes } from '../../suite/cassette-file.ts';
 import { readSuite } from '../read-suite.ts';
 import type { Root } from '../../worker/root.ts';
 import type { BatchHandle, RunRequest } from '../api.ts';
@@ -16,6 +18,7 @@ import { selectCases, trialsOf } from '../select.ts';
 import { selectSchedules } from '../select-schedules.ts';
 import type { PlannedTrial } from '../plan.ts';
 import { CassetteError } from './errors.ts';
+import { modelsOf, requireRecordableModels } from './record-models.ts';
 
 /** What to record. */
 export interface RecordRequest {
@@ -34,6 +37,10 @@ export interface RecordRequest {
   readonly concurrency?: number;
   /** More cassettes than {@link AT_ONCE} are wanted. Default false. */
   readonly many?: boolean;
+  /** What the agent's model replied is recorded as well, for agents of kind `model`. Default false. */
+  readonly models?: boolean;
+  /** Of cassettes that were drafted from traces: only what their calls change is taken, and what they answered stays. Default false. */
+  readonly effects?: boolean;
   /** Nothing is written. Default false. */
   readonly dryRun?: boolean;
   readonly onProgress?: (done: number, of: number) => void;
@@ -77,13 +84,15 @@ const SHOWN_DIFFERENCES = 200;
 
 /** Which cassettes a request would record. Needs no service. @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError} */
 export async function planRecording({ loadEnvironment }: Pick<Root, 'loadEnvironment'>, request: RecordRequest) {
-  const { suite: name, environmentOptions = {}, agents: asked = ['reference'], faults = [NO_FAULTS.name], variant, many = false } = request;
+  const { suite: name, environmentOptions = {}, agents: asked = ['reference'], faults = [NO_FAULTS.name], many = false } = request;
+  const variant = request.variant ?? (request.effects ? TRACE_VARIANT : undefined);
   const { suite, environment, agents } = await readSuite({ suite: name, environmentOptions, agents: asked }, { loadEnvironment });
   if (bindingOf(environment.environment) === 'production')
     throw new CassetteError(`environment ${environment.environment.name} is bound to production; cassettes are recorded from a fixture or a sandbox only`);
   if (variant !== undefined && !isVariantName(variant))
     throw new CassetteError(`"${variant}" cannot be the name of a cassette; it may hold letters, digits, "_", "." and "-", at most 100`);
   const cases = selectCases(suite.cases, request);
+  if (request.models) requireRecordableModels(suite, cases, agents);
   const trials = trialsOf(cases, selectSchedules(suite, cases, { faults }), agents, 1);
   const planned = trials.map((trial) => ({ trial, variant: variant ?? variantOf(trial) }));
   const twice = planned.find((one, index) => planned.findIndex((other) => sameFile(one, other)) !== index);
@@ -95,7 +104,17 @@ export async function planRecording({ loadEnvironment }: Pick<Root, 'loadEnviron
     throw new CassetteError(
       `this would record ${planned.length} cassettes, and more than ${AT_ONCE} at once need a word for it: choose fewer with a narrower CASE, or add --yes`,
     );
-  return { suite, environment, planned, folder: request.folder ?? cassetteFolder(suite) };
+  const folder = request.folder ?? cassetteFolder(suite);
+  if (request.effects) for (const { trial, variant: name } of planned) await draftIn(folder, trial.kase.kase.id, name);
+  return { suite, environment, planned, folder };
+}
+
+/** A cassette that was drafted from a trace. @throws {CassetteError} */
+async function draftIn(folder: string, caseId: string, variant: string): Promise<Cassette> {
+  const draft = (await readCassettes(folder, caseId)).find((one) => one.variant === variant);
+  if (draft?.draft) return draft;
+  const why = draft ? 'was recorded, and knows what its calls changed' : 'is not there';
+  throw new CassetteError(`cassette ${variant} of ${caseId} ${why}; --effects is for those that "trialbed import traces" drafted`);
 }
 
 /** Runs the cases as real trials and writes what their tools answered. `run` launches a batch. */
@@ -136,16 +155,26 @@ export async function record(root: Root, request: RecordRequest, run: (request: 
             { case: kase.kase.id, variant, agent: names.agent, file },
             `its trial ended as ${row?.summary?.ending ?? 'nothing'}: ${row?.summary?.why ?? 'it has no record'}`,
           )
-        : await recorded({ kase, variant, environment, ...names, ...found, memberPermission: member, rules: suite.cassettes ?? null }, file, dryRun),
+        : await recorded(
+            {
+              ...{ kase, variant, environment, ...names, ...found, memberPermission: member, rules: suite.cassettes ?? null },
+              models: request.models && row ? await modelsOf(root, row, { spec, kase, environment }) : null,
+            },
+            { file, dryRun, draft: request.effects ? await draftIn(folder, kase.kase.id, variant) : null },
+          ),
     );
   }
   return { type: 'recording', suite: suite.name, batch: handle.id, folder, dryRun, cassettes };
 }
 
-async function recorded(trial: TrialToRecord, file: string, dryRun: boolean): Promise<RecordedCassette> {
+async function recorded(
+  trial: TrialToRecord,
+  { file, dryRun, draft }: { readonly file: string; readonly dryRun: boolean; readonly draft: Cassette | null },
+): Promise<RecordedCassette> {
   const of = { case: trial.kase.kase.id, variant: trial.variant, agent: trial.agent, file };
   try {
-    const { cassette, hidden } = cassetteOfTrial(trial);
+    const { cassette: made, hidden } = cassetteOfTrial(trial);
+    const cassette = draft === null ? made : withEffectsOf(draft, made);
     const change = await changeOf(file, cassette);
     if (!dryRun && change.state !== 'same') await writeCassette(file, cassette);
     return {
