@@ -1,5 +1,7 @@
 import type { RunEstimate } from '../client/api.ts';
 import type { Basis, Range } from '../domain/estimate.ts';
+import { holdsOn } from '../domain/quarantine.ts';
+import { labelCounts, quarantineText } from './label-lines.ts';
 import { amountText } from '../domain/confirmation.ts';
 import { durationText } from '../report/duration-text.ts';
 import { plainText } from '../report/plain-text.ts';
@@ -27,6 +29,7 @@ export function estimateLines(estimate: RunEstimate, columns: number, paint: Pai
     ...table,
     '',
     ...caseLines(estimate, columns),
+    ...labelLines(estimate, columns, paint),
     '',
     ...amountLines(estimate).flatMap((line) => wrap(line, columns - 1)),
     ...basisLines(estimate)
@@ -73,6 +76,19 @@ function caseLines({ kinds }: RunEstimate, columns: number): readonly string[] {
   const names = [...trials].map(([name, count]) => (equal ? plainText(name) : `${plainText(name)} ${count}`));
   const head = equal ? `${counted(trials.size, 'case')}, ${counted(first, 'trial')} each` : `${counted(trials.size, 'case')} with their trials`;
   return wrap(`${head}: ${names.join(', ')}`, columns - 1);
+}
+
+/** How severe the cases are, and which of them gate nothing. */
+function labelLines({ labels, today }: RunEstimate, columns: number, paint: Paint): readonly string[] {
+  return [
+    ...wrap(`severity: ${labelCounts(labels)}`, columns - 1),
+    ...labels.flatMap((one) => {
+      const text = quarantineText(one, today);
+      if (text === null || one.quarantine === null) return [];
+      const over = !holdsOn(one.quarantine, today);
+      return wrap(plainText(`${one.case}: ${text}`), columns - 1).map((line) => paint(over ? 'red' : 'yellow', line));
+    }),
+  ];
 }
 
 function amountLines({ seconds, tokens, cost, calls, unmeasured, basis, trials, maxCost }: RunEstimate): readonly string[] {

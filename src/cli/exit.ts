@@ -65,6 +65,7 @@ const USAGE_CODES: ReadonlySet<string> = new Set([
   'usage',
   'config',
   'not_found',
+  'gate_syntax',
   'trial_runs',
   'snapshot',
   'restore',

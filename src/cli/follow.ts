@@ -13,7 +13,6 @@ import { homeOf } from './home.ts';
 /** Flags that decide what becomes of a batch once it is done. */
 export interface FollowFlags extends CommonFlags {
   readonly report?: string;
-  readonly allowMisses?: true;
   /** False with `--no-gate`. Absent: as the batch was run with. */
   readonly gate?: readonly string[] | false;
 }
@@ -48,20 +47,18 @@ export async function followBatch(host: Host, flags: FollowFlags, request: RunRe
 export interface Ending {
   readonly host: Host;
   readonly flags: FollowFlags;
-  readonly client: Pick<Trialbed, 'results' | 'show' | 'facts' | 'documents'>;
+  readonly client: Pick<Trialbed, 'results' | 'show' | 'documents'>;
   readonly display: Display;
 }
 
 /** Writes the report of a batch that has ended, shows its summary, and tells the exit code. */
 export async function showEnd({ host, flags, client, display }: Ending, finished: BatchSummary): Promise<number> {
-  const { files, data } = await writeBatchReport(client, {
+  const { files, data, trials } = await writeBatchReport(client, {
     batch: finished.batch,
     folder: reportFolder(host, flags, finished.batch),
     summary: finished,
     ...(flags.gate && { gates: flags.gate }),
-    ...(flags.allowMisses && { allowMisses: true }),
   });
-  const { trials } = await client.results(finished.batch);
   display.summary(data.summary, trials, files);
   return exitOf(data.summary, flags.gate);
 }

@@ -1,6 +1,6 @@
 import type { JudgeEstimate, JudgeReport, TrialView } from '../client/api.ts';
 import { amountText } from '../domain/confirmation.ts';
-import { seriesName } from '../report/judges/words.ts';
+import { seriesName } from '../domain/series-name.ts';
 import { plainText } from '../report/plain-text.ts';
 
 /** What became of judging, for people. */

@@ -15,6 +15,7 @@ import type { CancelReceipt, ControlReceipt } from './control.ts';
 import type { AuditEntry, AuditFilter } from '../store/audit.ts';
 import type { ConsoleRole, ListedToken } from '../store/console-keys.ts';
 import type { ConsoleTokenRequest, MadeConsoleToken } from './console-tokens.ts';
+import type { LabelledCase } from '../domain/case-labels.ts';
 import type { Severity, TrialFacts } from '../domain/trial-facts.ts';
 import type { AskedApproval, BatchDocuments, BatchRow, BatchState, StoredVerdict, AttemptRow, LateRequest, TrialRow } from '../store/store.ts';
 import type { RunEstimate } from './estimate.ts';
@@ -79,6 +80,8 @@ export interface RunRequest {
   readonly maxCost?: Money;
   /** What the batch has to reach, as `parseGate` reads it; reports judge it by these unless others are named. No part of what makes a batch the same. Default: the suite's. */
   readonly gates?: readonly string[];
+  /** Trials that ended as `cassette_miss` leave no gate unmet. No part of what makes a batch the same. Default: they do. */
+  readonly allowMisses?: boolean;
   /** People decide what needs an approval (`approvals`, `decide`), and not the cases' approvers. Default false. */
   readonly human?: boolean;
   /** With `human`: whether plain signals to a trial's workflow decide, whose sender nobody has identified. Default: the suite's, else `count`. */
@@ -102,6 +105,18 @@ export type BatchEvent =
   | BatchProgress
   | TrialSummary
   | BatchSummary;
+
+/** A batch as it stands, judged by its own gates. */
+export interface BatchResults {
+  readonly batch: BatchRow;
+  readonly summary: BatchSummary;
+  /** Those that have ended. */
+  readonly trials: readonly TrialSummary[];
+  /** A light record of every trial, in the manifest's order: what the summary was judged by. */
+  readonly facts: readonly TrialFacts[];
+  /** When it was read, ISO 8601: the day by which quarantines hold. */
+  readonly today: string;
+}
 
 export interface BatchStands {
   readonly type: 'stands';
@@ -263,7 +278,9 @@ export interface ValidationReport {
   readonly survived: number;
   readonly killRate: number;
   readonly kinds: readonly ValidationKind[];
-  /** What is no fault and yet tests nothing: rules of fault schedules that no reference solution ever meets. */
+  /** Severity, tags and quarantine of each case. */
+  readonly labels: readonly LabelledCase[];
+  /** What is no fault: rules of fault schedules that no reference solution ever meets, and so test nothing; quarantines that are over or soon will be. */
   readonly warnings: readonly FileProblem[];
   readonly ok: boolean;
 }
@@ -297,7 +314,7 @@ export interface Trialbed extends AsyncDisposable {
   /** How the trials of these batches ended that have, by batch. */
   outcomes(batches: readonly string[]): Promise<ReadonlyMap<string, Outcomes>>;
   /** Attaches to a batch's stored results. */
-  results(batch: string): Promise<{ readonly batch: BatchRow; readonly trials: readonly TrialSummary[]; readonly summary: BatchSummary }>;
+  results(batch: string): Promise<BatchResults>;
   batches(filter?: { readonly running?: boolean; readonly suite?: string; readonly limit?: number }): Promise<readonly BatchRow[]>;
   trials(batch: string): Promise<readonly TrialRow[]>;
   /** By id or unique prefix. @throws {NotFoundError} */

@@ -1,4 +1,5 @@
 import type { ConfirmAbove } from '../domain/confirmation.ts';
+import { requireGateLabels } from '../domain/gates/gate-labels.ts';
 import { loadEnvironment } from '../environments/load.ts';
 import { requireAccess } from './agent-access.ts';
 import type { RegradeRunsRequest, RunRequest } from './api.ts';
@@ -7,7 +8,7 @@ import { casesOnCassettes, requireNoAccess } from './cassettes/play.ts';
 import { planRecording, type RecordRequest } from './cassettes/record.ts';
 import { type RecordedRuns, readRecordedRuns } from './recorded-runs.ts';
 import { readSuite, suiteRequestOf } from './read-suite.ts';
-import { selectCases, selectShard, trialsOf } from './select.ts';
+import { selectCases, selectShard, tagsOf, trialsOf } from './select.ts';
 import { selectSchedules } from './select-schedules.ts';
 
 /**
@@ -18,6 +19,7 @@ export const checks: Checks = {
   async run(request) {
     const { suite, agents } = await readSuite(suiteRequestOf(request), { loadEnvironment });
     requireAccess(agents, request.isolation ?? 'schema');
+    requireGateLabels(request.gates ?? [], tagsOf(suite.cases));
     const selected = selectCases(suite.cases, request);
     if (request.cassettes) requireNoAccess(agents);
     const cases = request.cassettes ? await casesOnCassettes(suite, selected, request.cassettes) : selected;
@@ -42,7 +44,7 @@ export const checks: Checks = {
 };
 
 export interface Checks {
-  /** @throws {SuiteFileError} @throws {NothingToRunError} */
+  /** @throws {SuiteFileError} @throws {NothingToRunError} @throws {GateSyntaxError} */
   run(request: RunRequest): Promise<{ readonly confirmAbove: ConfirmAbove }>;
   /** @throws {SuiteFileError} @throws {NothingToRunError} */
   validation(suite: string, options?: { readonly cases?: readonly string[] }): Promise<void>;

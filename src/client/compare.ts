@@ -2,7 +2,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import { compareFacts, type SideFacts } from '../report/comparison/compare-facts.ts';
-import type { ChangedTrial, Comparison } from '../report/comparison/comparison.ts';
+import type { ChangedTrial, Comparison, UnmatchedReason } from '../report/comparison/comparison.ts';
 import { comparisonMarkdown } from '../report/comparison/comparison-markdown.ts';
 import { sideBySide } from '../report/comparison/timeline.ts';
 import { unmatchedText } from '../report/comparison/wording.ts';
@@ -55,7 +55,10 @@ export async function compareAgents(store: Store, request: CompareRequest, today
       `both sides are ${a.batch}:${a.agent}; a comparison of other agents says how its repetitions differ from each other`,
     );
   const comparison = compareFacts(a, b, { today: today.toISOString().slice(0, 10), acrossGenerations });
-  if (comparison.a.matched === 0) throw nothingMatches(comparison);
+  if (comparison.a.matched === 0) {
+    const [one, other] = [request.a, request.b].map(({ batch }) => read.get(batch)?.batch.suite ?? '');
+    throw nothingMatches(comparison, one === other ? null : `they are of two suites, ${one} and ${other}`);
+  }
   return { ...comparison, changed: await withTimelines(store, comparison.changed, timelines) };
 }
 
@@ -95,13 +98,17 @@ function agentOf({ batch, agent }: ComparedAgent, facts: readonly TrialFacts[], 
   );
 }
 
-function nothingMatches(comparison: Comparison): ComparisonRefusedError {
+/** `suites`: that they are of two, in words. */
+function nothingMatches(comparison: Comparison, suites: string | null): ComparisonRefusedError {
   const left = comparison.unmatched.map((one) => unmatchedText(comparison, one)).join(', ');
-  const generations = comparison.unmatched.some(({ reason }) => reason === 'generation');
-  const way = generations
+  const has = (reason: UnmatchedReason): boolean => comparison.unmatched.some((one) => one.reason === reason);
+  const way = has('generation')
     ? 'run both again with the environment as it is now; or compare with --across-generations, and whatever is found may be due to the environment'
-    : 'run both with the same cases, fault schedules and number of trials';
-  return new ComparisonRefusedError('nothing_matches', `no trial of the one is a trial of the other: ${left}; ${way}`);
+    : has('not_ended')
+      ? 'wait until both have ended; `trialbed watch BATCH` goes on with one that was interrupted'
+      : 'run both with the same cases, fault schedules and number of trials';
+  const told = [left || 'there are no trials', ...(suites === null ? [] : [suites]), way];
+  return new ComparisonRefusedError('nothing_matches', `no trial of the one is a trial of the other: ${told.join('; ')}`);
 }
 
 /** One of each case and schedule, in the order in which they are listed. */

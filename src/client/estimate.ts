@@ -1,4 +1,5 @@
 import { partsOf } from '../domain/agent.ts';
+import { type LabelledCase, labelsOf } from '../domain/case-labels.ts';
 import { type Estimate, estimateRun, type PlannedKind } from '../domain/estimate.ts';
 import { NO_FAULTS } from '../domain/fault.ts';
 import type { Money } from '../domain/model.ts';
@@ -17,13 +18,17 @@ export interface RunEstimate extends Estimate {
   readonly concurrency: number;
   /** Nothing is launched once models have cost so much; null: no limit. */
   readonly maxCost: Money | null;
+  /** Severity, tags and quarantine of each case of the run. */
+  readonly labels: readonly LabelledCase[];
+  /** When it was estimated, ISO 8601: the day by which quarantines hold. */
+  readonly today: string;
   /** The interrupted batch that the run would go on with; what is done of it is not among the trials. Null: it would make a new one. */
   readonly resumes: { readonly batch: string; readonly done: number } | null;
 }
 
 /** Estimates what a request would take. Starts no trial, makes no batch and no world. */
 export async function estimate(
-  { store, config, loadEnvironment }: Pick<Root, 'store' | 'config' | 'loadEnvironment'>,
+  { store, config, loadEnvironment, now }: Pick<Root, 'store' | 'config' | 'loadEnvironment' | 'now'>,
   request: RunRequest,
 ): Promise<RunEstimate> {
   const read = await readSuite(suiteRequestOf(request), { loadEnvironment });
@@ -46,8 +51,16 @@ export async function estimate(
     ...estimateRun(kindsOf(left), samples, concurrency),
     concurrency,
     maxCost,
+    labels: labelledCases(trials),
+    today: now().toISOString(),
     resumes: unfinished === null ? null : { batch: unfinished.id, done: done.size },
   };
+}
+
+/** Each case once, in the manifest's order. */
+function labelledCases(trials: readonly PlannedTrial[]): readonly LabelledCase[] {
+  const cases = new Map(trials.map(({ kase: { kase } }) => [kase.id, kase]));
+  return [...cases.values()].map((kase) => ({ case: kase.id, ...labelsOf(kase) }));
 }
 
 /** In the manifest's order. */

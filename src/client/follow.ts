@@ -6,7 +6,7 @@ import type { BatchRow, Store } from '../store/store.ts';
 import { type BatchEvent, type BatchStands, ClosedError, type FollowedBatch } from './api.ts';
 import { EventQueue } from './event-queue.ts';
 import { Patience } from './patiently.ts';
-import { stoppedBy, summarise } from './summarise.ts';
+import { countBatch, stoppedBy } from './summarise.ts';
 import { watchBatch } from './watch-batch.ts';
 import type { WorldCounts } from './world-counts.ts';
 
@@ -28,6 +28,8 @@ export interface FollowOptions {
   /** Hears of a store that is away. Default: tells it as an event. */
   readonly patience?: Patience;
   readonly worlds: () => Promise<WorldCounts>;
+  /** The day by which quarantines hold. */
+  readonly now: () => Date;
   /** Whether any worker takes its trials; null: not known. Default: not known. */
   readonly served?: () => Promise<boolean | null>;
 }
@@ -124,11 +126,11 @@ export class Follower {
   }
 
   private async summary(): Promise<BatchSummary> {
-    const { store, batch, worlds } = this.options;
+    const { store, batch, worlds, now } = this.options;
     const seconds = (performance.now() - this.startedAt) / 1000;
     const summary = await this.patience.wait(async () => {
-      const counted = await summarise(store, batch, seconds, await worlds());
-      return { ...counted, ...(await stoppedBy(store, batch.id)) };
+      const counted = await countBatch(store, batch, { seconds, worlds: await worlds(), today: now().toISOString() });
+      return { ...counted.summary, ...(await stoppedBy(store, batch.id)) };
     });
     this.events.push(summary);
     return summary;

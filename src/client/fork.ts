@@ -108,7 +108,8 @@ function planOf(trial: TrialRow, batch: BatchRow, { agent, schedule }: Others): 
     scheduleHash: schedule === undefined ? trial.scheduleHash : (schedule?.hash ?? null),
     repetition: trial.repetition,
   };
-  const { deployment, ...options } = batch.options;
+  // What a batch of many has to reach says nothing of one trial alone.
+  const { deployment, gates: _, ...options } = batch.options;
   return {
     id,
     suite: batch.suite,

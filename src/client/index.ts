@@ -48,7 +48,7 @@ import { type PreparedBatch, startBatch } from './start-batch.ts';
 import { show } from './show.ts';
 import { snapshotsOver } from './snapshots/snapshots.ts';
 import { sweep } from './sweep.ts';
-import { currentSummaries, summarise } from './summarise.ts';
+import { countBatch } from './summarise.ts';
 import { traceTrial } from './trace.ts';
 import { validate } from './validate.ts';
 import { why } from './why/why.ts';
@@ -126,11 +126,12 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       const stored = await store.batch(id);
       if (!stored) throw new NotFoundError(`there is no batch ${id}; \`trialbed ps\` lists them`);
       const [batch = stored] = await asTheyAre(store, [stored], pollers);
+      const today = root.now().toISOString();
       const seconds = batch.finishedAt
         ? (Date.parse(batch.finishedAt) - Date.parse(batch.createdAt)) / 1000
-        : (Date.now() - Date.parse(batch.createdAt)) / 1000;
+        : (Date.parse(today) - Date.parse(batch.createdAt)) / 1000;
       const worlds = await worldCounts(root, id);
-      return { batch, trials: await currentSummaries(store, id), summary: await summarise(store, batch, seconds, worlds) };
+      return { batch, ...(await countBatch(store, batch, { seconds, worlds, today })), today };
     },
     follow: async (id) => attach(await batchNamed(id)),
     async watch(id) {
@@ -184,8 +185,8 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     },
     show: (id) => show(store, id),
     trace: (id, { attempt } = {}) => traceTrial(root, id, attempt),
-    compare: (request) => compareAgents(store, request, new Date()),
-    why: (id) => why({ root, pollers, now: () => new Date(), patienceMs: WHY_MS }, id),
+    compare: (request) => compareAgents(store, request, root.now()),
+    why: (id) => why({ root, pollers, now: root.now, patienceMs: WHY_MS }, id),
     replay: (id, options = {}) => replay(root, id, options),
     regrade: (id) => regrade(root, id),
     regradeRuns: (request) => regradeRecorded(root, request),
@@ -207,7 +208,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
     sweep: (options = {}) => sweep(root, options),
     async purge({ dryRun = false, settingsFile = SETTINGS_FILE } = {}) {
       const retention = await readRetention(resolve(settingsFile));
-      const purge = () => purgeByAge(root, retention, { dryRun, now: new Date() });
+      const purge = () => purgeByAge(root, retention, { dryRun, now: root.now() });
       return dryRun ? purge() : act('purge', 'store', 'by age', purge);
     },
     async purgeSubject(address, { dryRun = false, histories = false } = {}) {
@@ -242,7 +243,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       return openConsole(parts, request);
     },
     consoleTokens: () => store.consoleTokens(),
-    addConsoleToken: (request) => act('token-add', request.holder, request.roles.join(' and '), () => addConsoleToken(store, request, new Date())),
+    addConsoleToken: (request) => act('token-add', request.holder, request.roles.join(' and '), () => addConsoleToken(store, request, root.now())),
     revokeConsoleToken: (name) => act('token-revoke', name, null, () => revokeConsoleToken(store, name)),
     async worldsOf(batch) {
       const [held, containers] = await Promise.all([root.worlds.leased(`${batch}-`), root.worlds.leased(`${batch}-`, 'container')]);
@@ -281,7 +282,7 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
   /** Follows a batch of whoever runs it, until it has ended or the client is closed. */
   function attach(batch: BatchRow): FollowedBatch {
     const worlds = () => worldCounts(root, batch.id);
-    const followed = follow({ store, temporal: root.temporal, batch, resumed: false, worlds, served: watchedPollers(pollers, batch) });
+    const followed = follow({ store, temporal: root.temporal, batch, resumed: false, worlds, now: root.now, served: watchedPollers(pollers, batch) });
     const leave = () => followed.leave();
     closing.signal.addEventListener('abort', leave, { once: true });
     void untilClosed(

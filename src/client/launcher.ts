@@ -29,6 +29,7 @@ export interface LaunchOptions {
   /** Raised when nothing runs the batch's trials any more (the worker ended); rejects the batch with its reason. */
   readonly broken: Promise<never>;
   readonly worlds: () => Promise<WorldCounts>;
+  readonly now: () => Date;
   /** Of the batch's workflow, where it does not run yet. */
   readonly settings?: Partial<BatchSettings>;
 }
@@ -70,7 +71,7 @@ export function launch(options: LaunchOptions): BatchHandle {
 }
 
 async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, stop: AbortSignal): Promise<BatchSummary> {
-  const { store, temporal, batch, maxCost, resumed, worlds, broken } = options;
+  const { store, temporal, batch, maxCost, resumed, worlds, now, broken } = options;
   const patience = new Patience((outage) => events.push({ type: 'outage', outage }));
   await using _driving = await patience.wait(() => store.drive(batch.id));
   await patience.wait(() => store.reopenBatch(batch.id, { options: batch.options, maxCost }));
@@ -86,7 +87,7 @@ async function runBatch(options: LaunchOptions, events: EventQueue<BatchEvent>, 
     });
   const workflow = untilWorkflowEnds({ temporal, batch: batch.id, patience, over, left: left.signal });
   const ended = new Promise<void>((resolve) => over.signal.addEventListener('abort', () => resolve(), { once: true }));
-  const follower = new Follower({ store, temporal, batch, resumed, mayHaveEnded, worlds, patience }, events, left.signal);
+  const follower = new Follower({ store, temporal, batch, resumed, mayHaveEnded, worlds, now, patience }, events, left.signal);
   try {
     const summary = await Promise.race([follower.toEnd(), orInterrupted(Promise.race([broken, workflow])), tooLate(stop)]);
     // Its worker must not end in the middle of its last step.

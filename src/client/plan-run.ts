@@ -1,3 +1,4 @@
+import { requireGateLabels } from '../domain/gates/gate-labels.ts';
 import type { Money } from '../domain/model.ts';
 import type { BatchOptions, BatchPlan } from '../store/store.ts';
 import type { LoadedAgent, LoadedSchedule, Suite } from '../suite/suite.ts';
@@ -9,7 +10,7 @@ import { casesOnCassettes, onVariantsOfItsOwn, requireNoAccess, requireRecordedM
 import { onlyLastFailed } from './last-failed.ts';
 import { type PlannedTrial, planBatch } from './plan.ts';
 import type { ReadSuite } from './read-suite.ts';
-import { selectCases, selectShard, trialsOf } from './select.ts';
+import { selectCases, selectShard, tagsOf, trialsOf } from './select.ts';
 import { selectSchedules } from './select-schedules.ts';
 
 const DEFAULT_CONCURRENCY = 8;
@@ -26,7 +27,7 @@ export interface PlannedRun {
   readonly maxCost: Money | null;
 }
 
-/** Chooses the trials of a request and makes the manifest of their batch. Stores nothing. @throws {NothingToRunError} @throws {AgentAccessError} */
+/** Chooses the trials of a request and makes the manifest of their batch. Stores nothing. @throws {NothingToRunError} @throws {AgentAccessError} @throws {GateSyntaxError} */
 export async function planRun(
   { store, config }: Pick<Root, 'store' | 'config'>,
   { suite, environment, agents }: ReadSuite,
@@ -37,6 +38,7 @@ export async function planRun(
     ...optionsOf(request, suite.defaults),
     ...(deployment !== null && { deployment: { name: deployment, content: contentOf(environment.generation, agents) } }),
   };
+  requireGateLabels(request.gates ?? [], tagsOf(suite.cases));
   requireAccess(agents, options.isolation);
   const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
   requirePrices(agents, maxCost);
@@ -69,5 +71,6 @@ function optionsOf(request: RunRequest, { addresses, unverified, gates = [] }: S
     ...((request.unverified ?? unverified) && { unverified: request.unverified ?? unverified }),
     ...(addresses && { addresses }),
     ...((request.gates ?? gates).length > 0 && { gates: request.gates ?? gates }),
+    ...(request.allowMisses && { allowMisses: true as const }),
   };
 }

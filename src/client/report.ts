@@ -1,15 +1,18 @@
+import { judgeGates } from '../domain/gates/judge-gates.ts';
 import { parseGate } from '../domain/gates/parse-gate.ts';
-import type { BatchSummary } from '../domain/trial.ts';
-import { collectReport, type ReportSource } from '../report/collect.ts';
+import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
+import { collectReport } from '../report/collect.ts';
 import type { ReportComparison, ReportData } from '../report/data.ts';
 import type { Series } from '../report/figures/series.ts';
-import { judgeGates } from '../report/gates/judge-gates.ts';
 import { type ReportFormat, type WrittenReport, writeReport } from '../report/report.ts';
+import type { Trialbed } from './api.ts';
 
 /** A report that was written, and what is in it. */
 export interface BatchReport {
   readonly files: WrittenReport;
   readonly data: ReportData;
+  /** Trials that have ended. */
+  readonly trials: readonly TrialSummary[];
 }
 
 export interface ReportOptions {
@@ -22,7 +25,7 @@ export interface ReportOptions {
   readonly summary?: BatchSummary;
   /** Gates, as `parseGate` reads them; each has to hold for each agent. Default: those that the batch was run with, else `pass>=1`. */
   readonly gates?: readonly string[];
-  /** Gate: trials that ended as `cassette_miss` do not count against it. Default false. */
+  /** Gate: trials that ended as `cassette_miss` do not count against it. Default: as the batch was run with. */
   readonly allowMisses?: boolean;
   /** How its agents compare with what is there, as `compareBatch` tells it; these sentences stand first. Default: it is compared with nothing. */
   readonly comparisons?: readonly ReportComparison[];
@@ -30,17 +33,23 @@ export interface ReportOptions {
   readonly series?: Series;
 }
 
+/** What a report is made from: the client. */
+type ReportBed = Pick<Trialbed, 'results' | 'documents' | 'show'> & Partial<Pick<Trialbed, 'judging' | 'labels'>>;
+
 /** Writes the report of a batch, as `trialbed report` and `trialbed run` do. Of a batch that has not ended it says so, and its gate is not met. @throws {NotFoundError} @throws {GateSyntaxError} */
-export async function writeBatchReport(bed: ReportSource, options: ReportOptions): Promise<BatchReport> {
-  const { batch, allowMisses = false, comparisons, series } = options;
-  const asked = options.gates?.map(parseGate);
-  const today = new Date().toISOString();
-  const collected = await collectReport(bed, batch, { today, ...(comparisons && { comparisons }), ...(series && { series }) });
-  const counted = options.summary ?? collected.summary;
-  const gates = asked ?? (collected.batch.options.gates ?? []).map(parseGate);
-  // Without any of these the gate is what the counts say.
-  const special = gates.length > 0 || allowMisses || collected.quarantined.length > 0;
-  const summary = special ? { ...counted, ...judgeGates(collected.facts, { gates, today, allowMisses, judges: collected.judges }) } : counted;
-  const data = { ...collected, summary };
-  return { files: await writeReport(options.folder, data, options.formats), data };
+export async function writeBatchReport(bed: ReportBed, options: ReportOptions): Promise<BatchReport> {
+  // Before anything is read: a gate that cannot be read is the fault of whoever asked.
+  options.gates?.map(parseGate);
+  const read = await bed.results(options.batch);
+  const { comparisons, series } = options;
+  const collected = await collectReport(bed, read, { ...(comparisons && { comparisons }), ...(series && { series }) });
+  const data = { ...collected, summary: judgedAsAsked(options.summary ?? read.summary, collected, options) };
+  return { files: await writeReport(options.folder, data, options.formats), data, trials: read.trials };
+}
+
+/** The batch is judged by its own gates already; here by others where they are asked for. */
+function judgedAsAsked(counted: BatchSummary, { batch, facts, today, judges }: ReportData, asked: ReportOptions): BatchSummary {
+  if (asked.gates === undefined && asked.allowMisses === undefined) return counted;
+  const { gates = batch.options.gates, allowMisses = batch.options.allowMisses } = asked;
+  return { ...counted, ...judgeGates(facts, { today, judges, ...(gates && { gates }), ...(allowMisses && { allowMisses }) }) };
 }

@@ -35,6 +35,8 @@ export async function prepareBatch(root: Root, request: RunRequest): Promise<Pre
   const change = {
     ...(request.concurrency !== undefined && { concurrency: plan.options.concurrency }),
     ...(request.priority !== undefined && { priority: request.priority }),
+    ...(request.gates && { gates: request.gates }),
+    ...(request.allowMisses && { allowMisses: true as const }),
   };
   return {
     batch: { ...batch, options: { ...batch.options, ...change } },

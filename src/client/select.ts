@@ -24,7 +24,7 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
   }
   const chosen = tags.length === 0 ? byGlob : byGlob.filter(({ kase }) => tags.some((tag) => kase.tags.includes(tag)));
   if (chosen.length === 0) {
-    const known = [...new Set(cases.flatMap(({ kase }) => kase.tags))].sort();
+    const known = tagsOf(cases);
     throw new NothingToRunError(`no case has the tag ${tags.map((tag) => `"${tag}"`).join(' or ')}${suggestion(tags, known)}; there are: ${known.join(', ')}`);
   }
   if (severities.length === 0) return chosen;
@@ -36,6 +36,11 @@ export function selectCases(cases: readonly LoadedCase[], request: Pick<RunReque
     );
   }
   return severe;
+}
+
+/** Tags of cases, each once. */
+export function tagsOf(cases: readonly LoadedCase[]): readonly string[] {
+  return [...new Set(cases.flatMap(({ kase }) => kase.tags))].sort();
 }
 
 /** Every case under each schedule that is for it, by every agent, as often as it is to be repeated. `null` among the schedules is the trial without faults. */

@@ -46,5 +46,6 @@ export function startBatch(
     broken,
     settings,
     worlds: () => worldCounts(root, batch.id),
+    now: root.now,
   });
 }

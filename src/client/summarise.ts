@@ -1,48 +1,81 @@
 import { NO_FAULTS } from '../domain/fault.ts';
+import { judgeGates } from '../domain/gates/judge-gates.ts';
+import { parseGate } from '../domain/gates/parse-gate.ts';
+import { judgeFigures } from '../report/judges/figures.ts';
+import { judgingOf } from './judges/judging-of.ts';
+import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary, ScheduleSummary, TrialSummary } from '../domain/trial.ts';
-import { judgeGate } from '../report/gate.ts';
 import { modelUseOf } from './model-use.ts';
 import { teamUseOf } from './team-use.ts';
 import type { BatchRow, Store, TrialRow } from '../store/store.ts';
 import type { WorldCounts } from './world-counts.ts';
 
-/** Counts a batch. A batch that is not finished has not met its gate. */
-export async function summarise(store: Store, batch: BatchRow, seconds: number, worlds: WorldCounts): Promise<BatchSummary> {
+/** A batch as it stands, read once. */
+export interface CountedBatch {
+  readonly summary: BatchSummary;
+  /** With the verdict that is current: a regrade changes what counts, not what was recorded. Those that have ended. */
+  readonly trials: readonly TrialSummary[];
+  /** Of every trial, in the manifest's order. */
+  readonly facts: readonly TrialFacts[];
+}
+
+export interface CountOptions {
+  readonly seconds: number;
+  readonly worlds: WorldCounts;
+  /** ISO 8601: the day by which quarantines hold. */
+  readonly today: string;
+}
+
+/** Counts a batch, and judges it by the gates that it was made with. */
+export async function countBatch(
+  store: Pick<Store, 'trials' | 'facts' | 'modelCallsOf' | 'judging'>,
+  batch: Pick<BatchRow, 'id' | 'suite' | 'options'>,
+  { seconds, worlds, today }: CountOptions,
+): Promise<CountedBatch> {
   const rows = await store.trials(batch.id);
-  const summaries = await currentSummaries(store, batch.id);
-  const count = (test: (summary: TrialSummary) => boolean) => summaries.filter(test).length;
-  const infraErrors = count((summary) => summary.ending === 'infra_error');
-  const userErrors = count((summary) => summary.ending === 'user_error');
-  const misses = count((summary) => summary.ending === 'cassette_miss');
-  const scored = (summary: TrialSummary) => summary.ending !== 'user_error' && summary.ending !== 'cassette_miss';
-  const passed = count((summary) => summary.pass === 'pass' && scored(summary));
-  const cancelled = count((summary) => summary.ending === 'cancelled');
-  let made = 0;
-  for (const row of rows) made += row.attempt;
+  const facts: TrialFacts[] = [];
+  for await (const page of store.facts(batch.id)) facts.push(...page);
+  const trials = rows.flatMap((row) => row.summary ?? []);
   const calls = await store.modelCallsOf(batch.id);
   const models = modelUseOf(calls, rows);
-  const teams = teamUseOf(summaries, calls);
+  const teams = teamUseOf(trials, calls);
+  const made = rows.reduce((sum, { attempt }) => sum + attempt, 0);
+  const { gates = [], allowMisses } = batch.options;
+  const judges = gates.some((gate) => parseGate(gate).judge !== undefined) ? judgeFigures(facts, await judgingOf(store, batch.id)) : [];
   const summary: BatchSummary = {
     type: 'summary',
     batch: batch.id,
     suite: batch.suite,
     trials: rows.length,
-    passed,
-    failed: count((summary) => summary.pass === 'fail' && scored(summary)),
-    undetermined: count((summary) => summary.pass === 'undetermined' && scored(summary)),
-    infraErrors,
-    cancelled,
-    ...(userErrors > 0 && { userErrors }),
-    ...(misses > 0 && { cassetteMisses: misses }),
-    ...cassettesOf(summaries),
-    gate: 'not_met',
+    ...countsOf(trials),
+    ...cassettesOf(trials),
+    ...judgeGates(facts, { today, gates, judges, ...(allowMisses && { allowMisses }) }),
     seconds: Math.round(seconds * 10) / 10,
     worlds: { made, released: Math.max(0, made - worlds.leased), swept: 0, leaked: worlds.leased, unlike: worlds.unlike },
-    ...(rows.some((row) => row.schedule !== NO_FAULTS.name) && { schedules: scheduleSummaries(rows, summaries) }),
+    ...(rows.some((row) => row.schedule !== NO_FAULTS.name) && { schedules: scheduleSummaries(rows, trials) }),
     ...(models.length > 0 && { models }),
     ...(teams.length > 0 && { teams }),
   };
-  return { ...summary, gate: summaries.length < rows.length ? 'not_met' : judgeGate(summary) };
+  return { summary, trials, facts };
+}
+
+type Counts = Pick<BatchSummary, 'passed' | 'failed' | 'undetermined' | 'infraErrors' | 'cancelled' | 'userErrors' | 'cassetteMisses'>;
+
+function countsOf(trials: readonly TrialSummary[]): Counts {
+  const count = (test: (summary: TrialSummary) => boolean): number => trials.filter(test).length;
+  const userErrors = count(({ ending }) => ending === 'user_error');
+  const misses = count(({ ending }) => ending === 'cassette_miss');
+  const scored = trials.filter(({ ending }) => ending !== 'user_error' && ending !== 'cassette_miss');
+  const judged = (pass: TrialSummary['pass']): number => scored.filter((one) => one.pass === pass).length;
+  return {
+    passed: judged('pass'),
+    failed: judged('fail'),
+    undetermined: judged('undetermined'),
+    infraErrors: count(({ ending }) => ending === 'infra_error'),
+    cancelled: count(({ ending }) => ending === 'cancelled'),
+    ...(userErrors > 0 && { userErrors }),
+    ...(misses > 0 && { cassetteMisses: misses }),
+  };
 }
 
 const MAX_DIFFERENCES = 200;
@@ -89,10 +122,4 @@ function scheduleSummaries(rows: readonly TrialRow[], summaries: readonly TrialS
       neverFired: schedule !== NO_FAULTS.name && recorded.length > 0 && injected === 0,
     };
   });
-}
-
-/** Summaries of a batch's trials with the verdict that is current: a regrade changes what counts, not what was recorded. */
-export async function currentSummaries(store: Store, batch: string): Promise<readonly TrialSummary[]> {
-  const rows = await store.trials(batch);
-  return rows.flatMap((row) => (row.summary ? [row.summary] : []));
 }

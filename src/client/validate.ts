@@ -3,6 +3,8 @@ import type { AgentSpec } from '../domain/agent.ts';
 import type { TrialSummary } from '../domain/trial.ts';
 import { type Mutant, mutantsOf } from '../domain/mutants/mutants.ts';
 import type { LoadedEnvironment } from '../environments/world.ts';
+import { labelsOf } from '../domain/case-labels.ts';
+import { quarantineWarnings } from '../suite/quarantine-warnings.ts';
 import { idleRules } from '../suite/idle-rules.ts';
 import { contentHash } from '../suite/identity.ts';
 import type { LoadedAgent, LoadedCase } from '../suite/suite.ts';
@@ -83,7 +85,9 @@ export async function validate(root: Root, suiteName: string, options: ValidateO
     options.signal?.removeEventListener('abort', stop);
   }
   const recovery = environment.environment.tools.filter(({ builtin }) => builtin !== undefined).map(({ name }) => name);
-  const report = validationReport(suite.name, cases.length, inOrder(results, variants), idleRules(Object.values(suite.schedules), cases, recovery));
+  const labels = cases.map(({ kase }) => ({ case: kase.id, ...labelsOf(kase) }));
+  const warnings = [...idleRules(Object.values(suite.schedules), cases, recovery), ...quarantineWarnings(cases, root.now().toISOString())];
+  const report = validationReport(suite.name, labels, inOrder(results, variants), warnings);
   const rubrics = Object.values(suite.rubrics).map(({ rubric: { name, version, scale } }) => ({
     name,
     version,

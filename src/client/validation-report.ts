@@ -1,12 +1,19 @@
+import type { LabelledCase } from '../domain/case-labels.ts';
 import type { ValidationKind, ValidationReport, ValidationResult } from './api.ts';
 
 /** Sums up what became of a suite's variants. A pure function. */
-export function validationReport(suite: string, cases: number, results: readonly ValidationResult[], warnings: ValidationReport['warnings']): ValidationReport {
+export function validationReport(
+  suite: string,
+  labels: readonly LabelledCase[],
+  results: readonly ValidationResult[],
+  warnings: ValidationReport['warnings'],
+): ValidationReport {
   const mutants = results.filter((result) => result.variant !== 'reference' && result.variant !== 'do-nothing');
   const counts = countsOf(mutants);
   return {
     suite,
-    cases,
+    cases: labels.length,
+    labels,
     results,
     mutants: counts.made,
     killed: counts.killed,

@@ -166,7 +166,7 @@ export interface BatchSummary {
   readonly cassettes?: BatchCassettes;
   /** Whether the gate was met: every scored trial passed unless `--gate` says otherwise, and no trial is missing by an infrastructure error or a fault of the simulated user. */
   readonly gate: 'met' | 'not_met' | 'infrastructure';
-  /** How each gate went for each agent; absent where the batch was not judged by its trials one by one. */
+  /** How each gate went for each agent; absent in summaries of before batches were judged by their trials one by one. */
   readonly gates?: readonly GateResult[];
   /** Cases that gate nothing today, or whose quarantine is over; their trials are among the counts. Absent: none. */
   readonly quarantined?: readonly QuarantinedCase[];

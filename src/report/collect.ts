@@ -1,4 +1,5 @@
 import type { Operation } from '../domain/operation.ts';
+import { standingOf } from '../domain/standing.ts';
 import type { TrialRecord } from '../domain/record.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary, TrialSummary } from '../domain/trial.ts';
@@ -6,20 +7,26 @@ import type { AskedApproval, AttemptRow, BatchDocuments, BatchRow, StoredVerdict
 import { callKey, composeReport } from './compose.ts';
 import type { OperationDetail, ReportComparison, ReportData, ReportTrial } from './data.ts';
 import type { Series } from './figures/series.ts';
-import { standingOf } from './figures/standing.ts';
 import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { JudgedSeries } from './judges/judged.ts';
 
-/** Where a report's data comes from; the client is one. */
+/** Where a report's data comes from beside the batch itself; the client is one. */
 export interface ReportSource {
-  results(batch: string): Promise<{ readonly batch: BatchRow; readonly summary: BatchSummary }>;
-  facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
   documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
   /** What judges said of it. Absent: nobody is asked for that. */
   judging?(batch: string): Promise<readonly JudgedSeries[]>;
   /** By each text of a rubric by which trials of a batch were labelled or scored. Absent: nobody labelled. */
   readonly labels?: { agreementsOf(batch: string): Promise<readonly LabelAgreement[]> };
   show(trial: string): Promise<ReportView>;
+}
+
+/** A batch that was read once, and judged by its own gates. */
+export interface ReportResults {
+  readonly batch: BatchRow;
+  readonly summary: BatchSummary;
+  readonly facts: readonly TrialFacts[];
+  /** When it was read, ISO 8601. */
+  readonly today: string;
 }
 
 /** What a report needs of a trial's view. */
@@ -36,27 +43,19 @@ export interface CollectOptions {
   readonly comparisons?: readonly ReportComparison[];
   /** How the suite's batches came to this one. Default: it is not told. */
   readonly series?: Series;
-  /** ISO 8601. Default: now. */
-  readonly today?: string;
 }
 
 /**
- * Reads what a report of a batch needs: a light record of each trial in pages, and all there is of the few that are shown with their evidence. What it holds in memory is these and no
- * more, so a batch of ten thousand trials takes seconds.
+ * Reads what a report of a batch needs beside its trials' light records: all there is of the few that are shown with their evidence. What it holds in memory is these and no more, so a batch of ten thousand trials takes
+ * seconds.
  */
-export async function collectReport(
-  source: ReportSource,
-  batchId: string,
-  { comparisons = [], series, today = new Date().toISOString() }: CollectOptions = {},
-): Promise<ReportData> {
-  const [{ batch, summary }, documents, judged, agreements] = await Promise.all([
-    source.results(batchId),
-    source.documents(batchId),
-    source.judging?.(batchId) ?? [],
-    source.labels?.agreementsOf(batchId) ?? [],
+export async function collectReport(source: ReportSource, read: ReportResults, { comparisons = [], series }: CollectOptions = {}): Promise<ReportData> {
+  const { batch, summary, facts, today } = read;
+  const [documents, judged, agreements] = await Promise.all([
+    source.documents(batch.id),
+    source.judging?.(batch.id) ?? [],
+    source.labels?.agreementsOf(batch.id) ?? [],
   ]);
-  const facts: TrialFacts[] = [];
-  for await (const page of source.facts(batchId)) facts.push(...page);
   const shown = examplesOf(facts);
   const views = await readViews(source, shown);
   const recorded = views.flatMap(({ record }) => record ?? []);

@@ -1,6 +1,7 @@
 import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { TableFacts } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
+import { quarantinedOf } from '../domain/quarantine.ts';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { BatchSummary } from '../domain/trial.ts';
 import type { AskedApproval, BatchDocuments, BatchRow } from '../store/store.ts';
@@ -14,7 +15,6 @@ import { mixedOf } from './figures/mixed.ts';
 import { COMPARED_WITH_NOTHING, comparisonOpening, openingOf } from './figures/opening.ts';
 import { proofsOf } from './figures/proofs.ts';
 import { provenanceOf } from './figures/provenance.ts';
-import { quarantinedOf } from './figures/quarantined.ts';
 import { ratesOf } from './figures/rates.ts';
 import { spendingOf } from './figures/spending.ts';
 import { judgeFigures } from './judges/figures.ts';
@@ -67,6 +67,7 @@ export function composeReport({
   return {
     batch,
     summary,
+    today,
     opening: [
       ...comparisonOpening(comparisons),
       ...openingOf(batch, summary, rates, facts, neverFired),

@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { ReportData } from './data.ts';
+import { seriesName } from '../domain/series-name.ts';
+import { standingOf } from '../domain/standing.ts';
 import { type Isolation, strayEffects } from './figures/isolation.ts';
-import { standingOf } from './figures/standing.ts';
-import { seriesName } from './judges/words.ts';
 import { plainText, shorten } from './plain-text.ts';
 
 /**

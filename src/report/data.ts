@@ -23,6 +23,8 @@ import type { JudgeFigures } from './judges/figures.ts';
 export interface ReportData {
   readonly batch: BatchRow;
   readonly summary: BatchSummary;
+  /** When it was made, ISO 8601: the day by which quarantines hold. */
+  readonly today: string;
   /** What the batch shows, or how it compares, in a few sentences, each with its figure. Not yet made safe for any page. */
   readonly opening: readonly string[];
   /** How its agents compare with what is there. Empty: it is compared with nothing. */

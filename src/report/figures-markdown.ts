@@ -3,7 +3,8 @@ import type { ReportData } from './data.ts';
 import { mdCellCode, mdCode, mdTable, mdText } from './markdown.ts';
 import { shorten } from './plain-text.ts';
 import { intervalText, percent } from './figures/rate-text.ts';
-import type { AgentRates, Rate } from './figures/rates.ts';
+import type { Rate } from '../domain/gates/rate.ts';
+import type { AgentRates } from './figures/rates.ts';
 import type { Distribution } from './figures/spending.ts';
 
 /** Rows of one table; `report.json` has all. */

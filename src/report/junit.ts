@@ -1,20 +1,25 @@
 import { create } from 'xmlbuilder2';
 import type { TrialFacts } from '../domain/trial-facts.ts';
 import type { ReportData } from './data.ts';
+import { holdsOn } from '../domain/quarantine.ts';
+import { standingOf } from '../domain/standing.ts';
 import { pairText } from './raters/agreement-markdown.ts';
 import { strayEffects } from './figures/isolation.ts';
-import { isQuarantined, standingOf } from './figures/standing.ts';
 import { plainText, shorten } from './plain-text.ts';
 
 /**
  * A batch as JUnit XML, by the schema of Jenkins' xUnit plugin: a suite for each agent, a case for each trial. A failure is a trial that failed or that nobody could decide; an error is a trial
- * without a result (trouble of the test bed, a fault of the simulated user); skipped is what was cancelled, has not ended, or is of a case in quarantine. Foreign text is made safe: a character that XML cannot hold
+ * without a result (trouble of the test bed, a fault of the simulated user); skipped is what was cancelled, has not ended, or is of a case in quarantine. Of a case whose quarantine is over a trial that passed is a failure too, as the gate is not met. Foreign text is made safe: a character that XML cannot hold
  * is shown as an escape.
  */
-export function reportJunit(
-  { batch, summary, facts, isolation, raters = [] }: Pick<ReportData, 'batch' | 'summary' | 'facts' | 'isolation'> & Partial<Pick<ReportData, 'raters'>>,
-  today: string = new Date().toISOString(),
-): string {
+export function reportJunit({
+  batch,
+  summary,
+  facts,
+  today,
+  isolation,
+  raters = [],
+}: Pick<ReportData, 'batch' | 'summary' | 'facts' | 'today' | 'isolation'> & Partial<Pick<ReportData, 'raters'>>): string {
   const results = facts.map((one) => ({ one, result: resultOf(one, today) }));
   const root = create({ version: '1.0', encoding: 'UTF-8' }).ele('testsuites', { name: text(summary.suite), ...counts(results), time: seconds(facts) });
   for (const [agent, own] of Map.groupBy(results, ({ one }) => one.agent)) {
@@ -62,11 +67,17 @@ function resultOf(one: TrialFacts, today: string): Result {
   const standing = standingOf(one);
   const why = one.why ?? one.ending ?? 'it has not ended';
   if (standing === 'open') return { kind: 'skipped', type: 'open', message: 'it has not ended' };
-  if (isQuarantined(one, today))
+  if (holdsOn(one.quarantine, today))
     return {
       kind: 'skipped',
       type: 'quarantined',
       message: `in quarantine until ${one.quarantine?.until ?? ''}: ${one.quarantine?.reason ?? ''}; ${one.pass ?? why}`,
+    };
+  if (one.quarantine !== null && standing === 'pass')
+    return {
+      kind: 'failure',
+      type: 'quarantine_over',
+      message: `it passed, and its quarantine is over since ${one.quarantine.until} (${one.quarantine.owner}: ${one.quarantine.reason}): somebody has to decide`,
     };
   if (standing === 'missing') return { kind: one.ending === 'cancelled' ? 'skipped' : 'error', type: one.ending ?? 'open', message: why };
   if (standing === 'pass') return { kind: 'passed' };

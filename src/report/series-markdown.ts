@@ -1,6 +1,6 @@
 import type { ReportData } from './data.ts';
 import { intervalText, percent } from './figures/rate-text.ts';
-import type { Rate } from './figures/rates.ts';
+import type { Rate } from '../domain/gates/rate.ts';
 import { mdCellCode, mdTable, mdText } from './markdown.ts';
 import { shorten } from './plain-text.ts';
 

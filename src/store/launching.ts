@@ -2,7 +2,7 @@ import type { Money } from '../domain/model.ts';
 import type { BatchHold, TrialSummary } from '../domain/trial.ts';
 import { finishAttempt } from './attempts.ts';
 import type { Sql } from './database.ts';
-import type { BatchOptions, BatchState, LaunchableTrial, SettledTrial } from './store.ts';
+import type { BatchOptions, BatchState, LaunchableTrial, ReopenOptions, SettledTrial } from './store.ts';
 import { StoreConflictError } from './store.ts';
 import { trialColumns, type TrialColumns, trialOf } from './trials.ts';
 
@@ -28,11 +28,7 @@ export async function standingOf(sql: Sql, batch: string): Promise<BatchStanding
  *
  * @throws {StoreConflictError} when there is no such batch, or it has ended.
  */
-export async function reopenBatch(
-  sql: Sql,
-  batch: string,
-  { options, maxCost }: { readonly options: Pick<BatchOptions, 'concurrency' | 'priority'>; readonly maxCost: Money | null },
-): Promise<void> {
+export async function reopenBatch(sql: Sql, batch: string, { options, maxCost }: ReopenOptions): Promise<void> {
   const [row] = await sql.query<{ state: BatchState; hold: BatchHold | null }>('select state, hold from trialbed.batches where id = $1 for update', [batch]);
   if (!row) throw new StoreConflictError(`there is no batch ${batch}`);
   const ended = row.hold === 'cancelling' ? 'being cancelled' : row.state === 'finished' || row.state === 'cancelled' ? row.state : null;
@@ -40,7 +36,7 @@ export async function reopenBatch(
   await sql.query(`update trialbed.batches set state = 'running', max_cost = $2, options = (options::jsonb || $3::jsonb)::json where id = $1`, [
     batch,
     maxCost === null ? null : JSON.stringify(maxCost),
-    JSON.stringify({ concurrency: options.concurrency, priority: options.priority }),
+    JSON.stringify({ concurrency: options.concurrency, priority: options.priority, gates: options.gates, allowMisses: options.allowMisses }),
   ]);
   await sql.query(
     `update trialbed.trials t set settled = null, claimed_by = null from trialbed.attempts a

@@ -131,10 +131,18 @@ export interface BatchOptions {
   readonly addresses?: 'keep' | 'mask';
   /** What the batch has to reach, as written. Absent: every scored trial passes. */
   readonly gates?: readonly string[];
+  /** Trials that ended as `cassette_miss` leave no gate unmet. Absent: they do. */
+  readonly allowMisses?: true;
   /** Its one trial goes on from the state of another trial; it is no result of the suite. Absent: it does not. */
   readonly fork?: true;
   /** Its trials are run by the workers of this deployment; `content` names the files that they need. Absent: by workers of its own queue. */
   readonly deployment?: { readonly name: string; readonly content: string };
+}
+
+/** What a batch goes on with. Options that are absent stay as they were. */
+export interface ReopenOptions {
+  readonly options: Pick<BatchOptions, 'concurrency' | 'priority' | 'gates' | 'allowMisses'>;
+  readonly maxCost: Money | null;
 }
 
 export type BatchState = 'running' | 'interrupted' | 'finished' | 'cancelled';
@@ -290,7 +298,7 @@ export interface Store extends AsyncDisposable {
   unfinishedBatch(manifestHash: string): Promise<BatchRow | null>;
   setBatchState(id: string, state: BatchState): Promise<void>;
   /** The batch runs, and what a trouble of the harness or a cancellation ended is to be run again. @throws {StoreConflictError} when it has ended. */
-  reopenBatch(id: string, options: { readonly options: Pick<BatchOptions, 'concurrency' | 'priority'>; readonly maxCost: Money | null }): Promise<void>;
+  reopenBatch(id: string, options: ReopenOptions): Promise<void>;
   /** What decides whether a batch may launch; cheaper than {@link batch}. */
   standing(id: string): Promise<BatchStanding | null>;
   setControl(id: string, change: { readonly hold?: BatchHold | null; readonly concurrency?: number; readonly priority?: number }): Promise<void>;

@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, matchesGlob, resolve } from 'node:path';
 import type { ConfirmAbove } from '../domain/confirmation.ts';
+import { gateLabels, strangeLabel } from '../domain/gates/gate-labels.ts';
+import { parseGate } from '../domain/gates/parse-gate.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { ModelRoute } from '../domain/model.ts';
 import { isReservedAgent, RESERVED_AGENTS } from './agent-file.ts';
@@ -59,6 +61,7 @@ export async function readSuiteFiles(
   const defaultRoute = written?.user_model === undefined ? {} : { userRoute: (await userRouteOf(source, written.user_model, problems)) ?? UNKNOWN_ROUTE };
   const cases = await loadCases(folder, written === null ? UNKNOWN_DEFAULTS : { ...written, ...defaultRoute }, problems);
   const schedules = await loadSchedules(folder, problems);
+  if (problems.length === 0) problems.push(...gateProblems(source, written, cases));
   problems.push(...checkOutcomes(cases, schedules));
   const rubrics = await loadRubrics(folder, problems);
   const agents = await listAgents(folder, problems);
@@ -87,6 +90,15 @@ export async function readSuiteFiles(
     ...(written.cassettes && { cassettes: suiteCassettesOf(written.cassettes) }),
   };
   return { suite, problems };
+}
+
+/** Tags that gates name and no case has. */
+function gateProblems(source: YamlFile, written: SuiteFile | null, cases: readonly LoadedCase[]): readonly FileProblem[] {
+  const tags = cases.flatMap(({ kase }) => kase.tags);
+  return (written?.defaults?.gates ?? []).flatMap((gate, index) => {
+    const stranger = strangeLabel(parseGate(gate), tags);
+    return stranger === null ? [] : [unknownName(source, ['defaults', 'gates', index], 'severity or tag of a case', stranger.label, gateLabels(tags))];
+  });
 }
 
 function confirmAboveOf({ trials, money }: NonNullable<NonNullable<SuiteFile['defaults']>['confirm_above']>): ConfirmAbove {

@@ -22,16 +22,25 @@ export interface Root extends AsyncDisposable {
   readonly worlds: Worlds;
   readonly temporal: Client;
   readonly loadEnvironment: (source: EnvironmentSource) => Promise<LoadedEnvironment>;
+  /** What is told and judged by the day takes it from here. */
+  readonly now: () => Date;
+}
+
+export interface RootOptions {
+  /** Temporal and the servers of worlds may be away, and are met when they are asked. Default: false. */
+  readonly lazy?: boolean;
+  /** Default: the machine's clock. */
+  readonly now?: () => Date;
 }
 
 /** How long a statement of the store may take for whoever only asks: what is locked must not hold them up. */
 const ASKED_MS = 1_500;
 
-/** Opens store, worlds and Temporal. The store is migrated. `lazy`: Temporal and the servers of worlds may be away, and are met when they are asked. */
-export async function createRoot(config: Config, { lazy = false }: { readonly lazy?: boolean } = {}): Promise<Root> {
+/** Opens store, worlds and Temporal. The store is migrated. */
+export async function createRoot(config: Config, { lazy = false, now = () => new Date() }: RootOptions = {}): Promise<Root> {
   await using stack = new AsyncDisposableStack();
   const log = createLog(config.logLevel);
-  const store = stack.use(await createStore({ url: config.store.url, keys: config.keys, ...(lazy && { statementMs: ASKED_MS }) }));
+  const store = stack.use(await createStore({ url: config.store.url, keys: config.keys, now, ...(lazy && { statementMs: ASKED_MS }) }));
   await store.migrate();
   await store.checkKeys();
   const servers = stack.use(
@@ -49,7 +58,7 @@ export async function createRoot(config: Config, { lazy = false }: { readonly la
   const worlds = withCassettes(servers, store);
   const temporal = stack.use(await connectClient(config.temporal, { lazy, codec: payloadCodec(new KeyRing(config.keys)) }));
   const owned = stack.move();
-  return { config, log, store, worlds, temporal, loadEnvironment: rememberEnvironments(), [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { config, log, store, worlds, temporal, loadEnvironment: rememberEnvironments(), now, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 /** Each environment is loaded and hashed once per process. */

@@ -5,8 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { changeChart } from '../../src/report/html/charts/change-chart.ts';
-import { parseGate } from '../../src/domain/gates/parse-gate.ts';
-import { judgeGates } from '../../src/report/gates/judge-gates.ts';
+import { judgeGates } from '../../src/domain/gates/judge-gates.ts';
 import { progressChart } from '../../src/report/html/charts/progress-chart.ts';
 import { reportHtml } from '../../src/report/html/report-page.tsx';
 import type { ReportData } from '../../src/report/data.ts';
@@ -128,7 +127,7 @@ describe.skipIf(!browser.met)(skipTitle('the HTML report in a browser', browser)
 
   it('it says of each gate what was asked, the figure and by what it was judged, of leaks and contamination that there are none, and that it holds data in clear', async () => {
     const data = manyTrials(200);
-    const gates = judgeGates(data.facts, { gates: ['lower(pass)>=0.9', 'forbidden[critical]<=400'].map(parseGate), today: '2026-03-02' });
+    const gates = judgeGates(data.facts, { gates: ['lower(pass)>=0.9', 'forbidden[critical]<=400'], today: '2026-03-02' });
     const { page, wrong } = await open('gates', { ...data, summary: { ...data.summary, ...gates } });
     const cells = async (section: string) => (await page.locator(`${section} tbody tr`).allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
     const asked = await cells('#gates');

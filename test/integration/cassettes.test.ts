@@ -5,16 +5,14 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { RunRequest } from '../../src/client/api.ts';
 import { checkContract, type ContractReport, type ContractRequest } from '../../src/client/cassettes/contract.ts';
 import { record, type RecordRequest } from '../../src/client/cassettes/record.ts';
-import { writeBatchReport } from '../../src/client/report.ts';
+import { trialbedOver, writeBatchReport } from '../../src/client/index.ts';
 import { run } from '../../src/client/run.ts';
-import { show } from '../../src/client/show.ts';
 import { driftText } from '../../src/contract/drift.ts';
 import { sampled } from '../../src/contract/sample.ts';
 import type { Cassette } from '../../src/domain/cassette.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
-import { judgeGate } from '../../src/report/gate.ts';
 import { writeOneCaseSuite } from '../harness/one-case-suite.ts';
 import { plantedUnder } from '../harness/planted.ts';
 import { startTestbed, type Testbed } from '../harness/testbed.ts';
@@ -113,7 +111,6 @@ describe('a route that was not recorded', () => {
       'Cassette reference holds no such call of issue_refund; the nearest is interaction 4, recorded with amount 39.9, now 84.6',
     );
     expect(summary).toMatchObject({ passed: 0, failed: 0, undetermined: 0, cassetteMisses: 1, gate: 'not_met' });
-    expect(judgeGate({ ...summary, passed: 1 })).toBe('not_met');
     const { operations, replayed } = await recordOf(trials[0] as TrialSummary);
     expect(operations.at(-1)).toMatchObject({ told: 'failed', known: 'failed', problem: { code: 'not_as_recorded' } });
     expect(replayed?.unused.length).toBeGreaterThan(0);
@@ -264,21 +261,8 @@ describe('secrets that tools told', () => {
     // The agent repeats what it is told, and is answered all the same.
     const { trials, summary } = await play({ suite, agents }, undefined, places.folder);
     expect(trials).toMatchObject([{ ending: 'completed', cassette: { route: 'recorded' } }]);
-    const { store } = testbed.root;
-    const results = async (id: string) => {
-      const batch = await store.batch(id);
-      if (!batch) throw new Error(`there is no batch ${id}`);
-      return { batch, trials, summary };
-    };
-    const { files } = await writeBatchReport(
-      {
-        results,
-        facts: (id) => store.facts(id),
-        documents: async (id) => ({ ...(await store.documentsOf(id)), approvals: await store.approvalsOf(id) }),
-        show: (id) => show(store, id),
-      },
-      { batch: summary.batch, folder: join(testbed.config.home, 'reports') },
-    );
+    const client = trialbedOver(testbed.root, async () => {});
+    const { files } = await writeBatchReport(client, { batch: summary.batch, folder: join(testbed.config.home, 'reports') });
     expect(await readFile(files.markdown ?? '', 'utf8')).toContain('Effects are replayed and were not observed.');
     expect(await plantedUnder(testbed.config.home, SECRETS)).toEqual([]);
   });

@@ -80,7 +80,7 @@ describe('the command, over real services', { timeout: 180_000 }, () => {
     });
     const bound = await place.run('run', 'support-desk', '--case', 'price-question', '--agent', 'reference', '--gate', 'lower(pass)>=0.9');
     expect(bound.code).toBe(1);
-    expect(bound.stdout).toContain('gate lower(pass)>=0.9 by reference: not met, the lower bound is 20.65% of 1 scored trials');
+    expect(bound.stdout).toContain('gate lower(pass)>=0.9 by reference: not met, the lower bound is 20.65% of 1 scored trial');
     const wrong = await place.run('run', 'support-desk', '--gate', 'pas>=0.9');
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('column 1: "pas" is no figure (did you mean "pass"?)');

@@ -107,7 +107,7 @@ it('what an agent does by clients of its own is seen as of no operation and grad
   ]);
   expect(record.ownAccess).toEqual({ services: ['inbox', 'sql', 'tickets'], unexplained: [] });
   const client = trialbedOver(testbed.root, async () => {});
-  const report = reportMarkdown(await collectReport(client, trial.batch));
+  const report = reportMarkdown(await collectReport(client, await client.results(trial.batch)));
   expect(report).toContain('in 1 of 1 trials the agent had clients of its own (inbox, sql, tickets). The ledger');
   const shown = timelineLines(await client.show(trial.trial), 200, (_, text) => text).join('\n');
   expect(shown).toContain('missing for what the agent did by clients of its own (inbox, sql, tickets)');

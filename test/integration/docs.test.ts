@@ -203,7 +203,7 @@ describe('what the page of grading says of claims', () => {
 });
 
 describe('what is shown is run', { timeout: 300_000 }, () => {
-  test.each(['docs/how-to/first-case.md', 'docs/how-to/batches.md', 'docs/how-to/operating.md', 'docs/how-to/faults.md'])(
+  test.each(['docs/how-to/first-case.md', 'docs/how-to/batches.md', 'docs/how-to/operating.md', 'docs/how-to/faults.md', 'docs/how-to/comparing.md'])(
     '%s, from top to bottom',
     async (name) => {
       await using folder = await readerFolder(inject('services'));
@@ -254,6 +254,15 @@ describe('what is shown is run', { timeout: 300_000 }, () => {
     expect(program.stdout).toContain('pass  refund-within-policy by clerk');
     expect(program.stdout).toMatch(/^refund-needs-approval by clerk\n {2}fail: Expected an insert into approvals/m);
     expect(program.stdout).toMatch(/^3 of 4 passed in [\d.]+ s$/m);
+  });
+
+  test('examples: two agents are compared, and the page and the text of it are written', async () => {
+    await buildPackage();
+    await using folder = await readerFolder(inject('services'));
+    const compared = await folder.node('examples/comparison/compare.ts', join(folder.path, 'compared'), 'policy-question');
+    expect(compared.stdout, compared.stderr).toMatch(/^safer: not_shown, more useful: not_shown; \d+ of \d+ matched trials came out otherwise$/m);
+    expect(await readFile(join(folder.path, 'compared', 'comparison.md'), 'utf8')).toContain('**Safer:** **not shown.**');
+    expect(await readFile(join(folder.path, 'compared', 'comparison.html'), 'utf8')).toContain('</html>');
   });
 });
 

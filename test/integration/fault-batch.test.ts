@@ -71,7 +71,7 @@ test('case by schedule by agent by repetition: each trial under its schedule, co
   expect(await rules('chance agent 2')).not.toEqual(await rules('chance agent 1'));
 
   const client = trialbedOver(testbed.root, async () => {});
-  const data = await collectReport(client, summary.batch);
+  const data = await collectReport(client, await client.results(summary.batch));
   expect(data.schedules.find(({ schedule }) => schedule === 'down')?.rules).toEqual([
     { rule: 'every call from number 2 of get_order: unavailable with no effect', fired: 4, inTrials: 2 },
   ]);

@@ -5,13 +5,11 @@ import { join } from 'node:path';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import pg from 'pg';
 import { expect, inject, it } from 'vitest';
-import { trialbedOver } from '../../src/client/index.ts';
+import { trialbedOver, writeBatchReport } from '../../src/client/index.ts';
 import { startWorkerProcess } from '../../src/client/worker-process.ts';
 import { run } from '../../src/client/run.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import { WORLDS_DATABASE } from '../../src/environments/hosts/migrations.ts';
-import { collectReport } from '../../src/report/collect.ts';
-import { writeReport } from '../../src/report/report.ts';
 import { startTestbed } from '../harness/testbed.ts';
 import { blobs, moduleAgent } from './core-trials.ts';
 
@@ -46,12 +44,9 @@ it('tables of the store, histories, logs and reports hold no secret: not that of
 
   const folder = await mkdtemp(join(tmpdir(), 'trialbed-secrets-'));
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  await writeReport(
-    folder,
-    await collectReport(
-      trialbedOver(root, async () => {}),
-      handle.id,
-    ),
+  await writeBatchReport(
+    trialbedOver(root, async () => {}),
+    { batch: handle.id, folder },
   );
   const history = historyToJSON(await root.temporal.workflow.getHandle(trial?.trial ?? '').fetchHistory());
   const places = {

@@ -1,10 +1,11 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Case } from '../../src/domain/case.ts';
 import type { TrialRecord } from '../../src/domain/record.ts';
 import type { TrialSummary } from '../../src/domain/trial.ts';
 import type { Verdict } from '../../src/domain/verdict.ts';
-import type { BatchPlan } from '../../src/store/store.ts';
+import { createStore } from '../../src/store/postgres-store.ts';
+import type { BatchPlan, Store } from '../../src/store/store.ts';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
@@ -30,6 +31,38 @@ export async function makeDatabase(adminUrl: string): Promise<TestDatabase> {
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
     },
+  };
+}
+
+/** A migrated store over a database of its own, with {@link DOCUMENTS} in it and a clock that goes on by a second each time it is read. */
+export interface OpenedStore extends AsyncDisposable {
+  readonly database: TestDatabase;
+  readonly store: Store;
+  /** A batch of so many trials under an id that no other test has. */
+  batchOf(trials: number): Promise<{ readonly id: string; readonly trial: string }>;
+}
+
+export async function openStore(adminUrl: string): Promise<OpenedStore> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await makeDatabase(adminUrl));
+  let clock = Date.parse('2026-03-02T08:00:00.000Z');
+  const now = (): Date => {
+    clock += 1000;
+    return new Date(clock);
+  };
+  const store = stack.use(await createStore({ url: database.url, now }));
+  await store.migrate();
+  await store.putDocuments(DOCUMENTS);
+  const owned = stack.move();
+  return {
+    database,
+    store,
+    async batchOf(trials) {
+      const id = `b${randomUUID().replaceAll('-', '')}`;
+      await store.createBatch(planOf(id, trials));
+      return { id, trial: `${id}-0001` };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }
 
@@ -137,3 +170,20 @@ export function verdictOf(changes: Partial<Verdict> = {}): Verdict {
     ...changes,
   };
 }
+
+export const OPERATION = {
+  id: 'op1',
+  seq: 1,
+  tool: 'write_note',
+  effect: 'write' as const,
+  args: {},
+  idempotencyKey: null,
+  position: 1,
+  told: 'committed' as const,
+  known: 'committed' as const,
+  result: null,
+  problem: null,
+  durationMs: 3,
+  at: '2026-03-02T08:30:00.000Z',
+  disturbed: false,
+};

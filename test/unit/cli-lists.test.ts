@@ -20,8 +20,12 @@ const result = (over: Partial<ValidationResult>): ValidationResult => ({
   ...over,
 });
 
+const LABELS: ValidationReport['labels'] = [
+  { case: 'refund', tags: ['mail', 'money'], severity: 'critical', quarantine: { reason: 'the fixture lags', owner: 'mara', until: '2027-01-31' } },
+];
+
 function validation(results: readonly ValidationResult[], ok: boolean): ValidationReport {
-  return { ...validationReport('desk', 1, results, []), ok };
+  return { ...validationReport('desk', LABELS, results, []), ok };
 }
 
 const RESULTS = [
@@ -36,7 +40,8 @@ describe('validate', () => {
   test('prints each surviving mutant with the line to mend, the explained ones, and the kill rate', async () => {
     const host = new TestHost({ client: { validate: async () => validation(RESULTS, false) }, cwd: '/suites' });
     expect(await runCommandLine(['validate', 'desk'], host)).toBe(1);
-    expect(host.stdout).toContain('fails refund: 1 of 3 mutants killed');
+    expect(host.stdout).toContain('fails refund: 1 of 3 mutants killed  critical; mail, money; in quarantine until 2027-01-31 (mara: the fixture lags)\n');
+    expect(host.stdout).toContain('1 case (1 critical; 1 in quarantine), 3 mutants');
     expect(host.stdout).toMatch(/desk\/cases\/refund\.yaml:17\n +mutant amount:1 survives: amount 25 becomes 26/);
     expect(host.stdout).toContain('repeat:1 passes, explained: the tool refuses a second refund');
     expect(host.stdout).toContain('3 mutants: 1 killed, 1 explained, 1 survived; kill rate 33.3 %');
@@ -50,7 +55,7 @@ describe('validate', () => {
       result({ variant: 'drop:1', explained: 'a later call overwrites it' }),
       result({ variant: 'drop:2', verdict: 'infra_error', ok: false, sameEnd: false, explained: 'a later call overwrites it' }),
     ];
-    const report = validationReport('desk', 1, mutants, []);
+    const report = validationReport('desk', LABELS, mutants, []);
     expect(report.kinds).toEqual([
       { kind: 'repeat', made: 3, killed: 3, explained: 0, survived: 0, sameEnd: { made: 2, findings: { refused_repeat: 1, repeated_write: 1 } } },
       { kind: 'drop', made: 2, killed: 0, explained: 1, survived: 1, sameEnd: { made: 1, findings: {} } },
@@ -62,7 +67,7 @@ describe('validate', () => {
   });
 
   test('a terminal that was never told its size shows its tables', async () => {
-    const report = validationReport('desk', 1, [result({ variant: 'drop:1', verdict: 'fail' })], []);
+    const report = validationReport('desk', LABELS, [result({ variant: 'drop:1', verdict: 'fail' })], []);
     const host = new TestHost({ client: { validate: async () => report }, terminal: { columns: 0 } });
     await runCommandLine(['validate', 'desk'], host);
     expect(host.stdout).toMatch(/mutant +made +killed/);

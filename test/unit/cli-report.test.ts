@@ -8,7 +8,7 @@ import type { Trialbed } from '../../src/client/api.ts';
 import type { AgentSpec } from '../../src/domain/agent.ts';
 import { TestHost } from './cli-support.ts';
 import { compared, trialsOf } from './comparison-support.ts';
-import { facts, pages, reportData, reportTrial, trial } from './report-support.ts';
+import { facts, reportData, reportTrial, trial } from './report-support.ts';
 
 const AGENTS: { readonly [batch: string]: readonly string[] } = { two: ['careful', 'new'], one: ['hasty'], many: ['a', 'b'] };
 const comparison = compared(trialsOf(['pass', 'harmful', 'pass', 'pass']), trialsOf(['pass', 'pass', 'useless', 'pass']));
@@ -26,8 +26,13 @@ async function report(...args: string[]) {
   const { batch, summary } = reportData([one]);
   const client: Partial<Trialbed> = {
     batches: async ({ suite } = {}) => (suite === 'support-desk' ? [{ ...batch, id: 'two' }] : []),
-    results: async (id) => ({ batch: { ...batch, id }, trials: [], summary: { ...summary, gate: 'met' } }),
-    facts: () => pages([facts(one)]),
+    results: async (id) => ({
+      batch: { ...batch, id },
+      trials: [],
+      summary: { ...summary, gate: 'met' },
+      facts: [facts(one)],
+      today: '2026-03-02T10:00:00.000Z',
+    }),
     documents: async (id) => ({
       cases: [],
       schedules: [],

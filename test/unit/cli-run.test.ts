@@ -7,7 +7,7 @@ import type { BatchSummary, TrialSummary } from '../../src/domain/trial.ts';
 import { runCommandLine } from '../../src/cli/program.ts';
 import { displayWidth } from '../../src/report/plain-text.ts';
 import { TestHost } from './cli-support.ts';
-import { pages, reportData, reportTrial, trial } from './report-support.ts';
+import { reportData, reportTrial, trial } from './report-support.ts';
 
 async function folder(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'cli-run-'));
@@ -41,8 +41,7 @@ function client(
   return {
     run: async () => handle,
     worldsOf: async () => ({ held: 3, containers: 2, outlive: true }),
-    results: async () => ({ batch: data.batch, trials, summary }),
-    facts: () => pages(data.facts),
+    results: async () => ({ batch: data.batch, trials, summary, facts: data.facts, today: data.today }),
     documents: async () => ({ cases: [], agents: [], schedules: [], approvals: [] }),
     show: async (id) => {
       const found = data.trials.find((t) => t.summary.trial === id);

@@ -9,7 +9,7 @@ import { progressLine, progressLines, runningLines } from '../../src/cli/progres
 import type { BatchProgress } from '../../src/domain/progress.ts';
 import { displayWidth } from '../../src/report/plain-text.ts';
 import { TestHost } from './cli-support.ts';
-import { pages, reportData, reportTrial, trial } from './report-support.ts';
+import { reportData, reportTrial, trial } from './report-support.ts';
 
 const PROGRESS: BatchProgress = {
   ...{ type: 'progress', batch: 'b1', state: 'running', trials: 480, done: 120, running: 8, waiting: 352 },
@@ -88,8 +88,7 @@ function client(over: Partial<WatchedBatch> & { readonly hangs?: boolean } = {},
       seen.push(batch);
       return watched;
     },
-    results: async () => ({ batch: data.batch, trials: TRIALS, summary: data.summary }),
-    facts: () => pages(data.facts),
+    results: async () => ({ batch: data.batch, trials: TRIALS, summary: data.summary, facts: data.facts, today: data.today }),
     documents: async () => ({ cases: [], agents: [], schedules: [], approvals: [] }),
     show: async (id) => {
       const found = data.trials.find((t) => t.summary.trial === id);

@@ -45,6 +45,18 @@ describe('the two answers', () => {
     expect(line(comparison, 0)).toContain('careful had 0 forbidden effects in 50 trials, which leaves up to 13.3% of trials possible');
   });
 
+  it('with few cases nothing is shown, however they came out, and it is said why', () => {
+    const [two, five, six] = [2, 5, 6].map((cases) => compared(trialsOf(many(cases, 'harmful')), trialsOf(many(cases, 'pass'))));
+    expect([two, five, six].map((one) => [one?.safer.answer, one?.safer.p])).toEqual([
+      ['not_shown', 0.5],
+      ['not_shown', 2 / 2 ** 5],
+      ['yes', 2 / 2 ** 6],
+    ]);
+    expect(two?.safer.interval.low).toBeGreaterThan(0);
+    expect(two && line(two, 0)).toContain('but with 2 cases chance alone gives as much to equal agents in 50.0% of comparisons.');
+    expect(six && line(six, 0)).not.toContain('chance alone');
+  });
+
   it('a claim that is false makes a trial useless and does no harm', () => {
     expect(compared(trialsOf(many(9, 'pass')), trialsOf(many(9, 'useless')))).toMatchObject({ safer: { losses: 0 }, useful: { losses: 9, answer: 'no' } });
   });
@@ -124,9 +136,50 @@ describe('schedules', () => {
       trialsOf(many(12, 'pass'), { schedules }).map(silent),
     );
     expect(line(comparison, 2)).toBe(
-      'all that differs lies under mail-reply-lost (12 better, 0 worse); under the other 2 every trial came out the same. Shown by itself under mail-reply-lost.',
+      'yes: all that differs lies under mail-reply-lost (12 better, 0 worse of 12); without faults, and under the other one, every trial came out the same. By its own trials alone a difference is shown under mail-reply-lost.',
     );
     expect(line(comparison, 3)).toContain('schedules that never fired: silent');
+  });
+
+  it('where most differ it says so, names those without a difference, and under which the candidate is worse whatever the whole says', () => {
+    const schedules = ['none', 'busy', 'lost', 'calm', 'slow'];
+    const first = (schedule: string): End => (schedule === 'lost' || schedule === 'calm' ? 'pass' : 'useless');
+    const second = (schedule: string): End => (schedule === 'lost' ? 'useless' : 'pass');
+    const both = compared(
+      trialsOf(
+        Array.from({ length: 3 }, () => first),
+        { schedules },
+      ),
+      trialsOf(
+        Array.from({ length: 3 }, () => second),
+        { schedules },
+      ),
+    );
+    expect(line(both, 2)).toBe(
+      'no: trials differ under 4 of 5 schedules, also without faults, most of all under none (3 better, 0 worse of 3), busy (3 better, 0 worse of 3), lost (0 better, 3 worse of 3). Only under calm every trial came out the same. careful is worse on balance under lost (0 better, 3 worse of 3). By the trials of one schedule alone no difference is shown.',
+    );
+    const everywhere = compared(trialsOf(many(3, 'useless'), { schedules }), trialsOf(many(3, 'pass'), { schedules }));
+    expect(line(everywhere, 2)).toMatch(
+      /^no: trials differ under each of 5 schedules, also without faults, .* Under none of them careful is worse on balance\./,
+    );
+    const onlyFaults = compared(
+      trialsOf(
+        Array.from(
+          { length: 3 },
+          () =>
+            (schedule: string): End =>
+              schedule === 'none' ? 'pass' : 'useless',
+        ),
+        { schedules: ['none', 'busy'] },
+      ),
+      trialsOf(many(3, 'pass'), { schedules: ['none', 'busy'] }),
+    );
+    expect(line(onlyFaults, 2)).toContain('yes: all that differs lies under busy (3 better, 0 worse of 3); without faults every trial came out the same.');
+    const each = compared(trialsOf(many(3, 'pass'), { schedules: ['busy', 'lost'] }), trialsOf(many(3, 'useless'), { schedules: ['busy', 'lost'] }));
+    expect(line(each, 2)).toMatch(/^no: trials differ under each of 2 schedules, most of all .* Under each of them careful is worse on balance\./);
+    expect(line(compared(trialsOf(many(3, 'pass'), { schedules }), trialsOf(many(3, 'pass'), { schedules })), 2)).toBe(
+      'no trial came out otherwise under any of 5 schedules.',
+    );
   });
 
   it('repetitions of an agent against each other show nothing, or say that they do', () => {

@@ -132,6 +132,11 @@ const ESTIMATE: RunEstimate = {
   ...estimateRun([kind({ trials: 40 }), kind({ case: 'c\u001b[2Jx', trials: 8 }), kind({ agent: 'new', trials: 12 })], [sample(), sample({ seconds: 20 })], 8),
   concurrency: 8,
   maxCost: { amount: 2.5, currency: 'USD' },
+  labels: [
+    { case: 'refund', tags: [], severity: 'critical', quarantine: { reason: 'lags\u001b[2J', owner: 'mara', until: '2027-01-31' } },
+    { case: 'c\u001b[2Jx', tags: [], severity: 'low', quarantine: { reason: 'late', owner: 'mara', until: '2027-01-30' } },
+  ],
+  today: '2027-01-31T09:00:00.000Z',
   resumes: null,
 };
 
@@ -143,6 +148,10 @@ describe('run --dry-run', () => {
     expect(host.stdout).toMatch(/^small +none +2 +48 +the same, other cases$/m);
     expect(host.stdout).toMatch(/^new +none +1 +12 +nothing$/m);
     expect(host.stdout).toContain('2 cases with their trials: refund 52, c\\x1b[2Jx 8\n');
+    expect(host.stdout).toContain(
+      'severity: 1 critical, 1 low; 2 in quarantine\nrefund: in quarantine until 2027-01-31 and gates nothing (mara: lags\\x1b[2J)\n',
+    );
+    expect(host.stdout).toContain('c\\x1b[2Jx: its quarantine is over since 2027-01-30, and no gate is met (mara: late)\n');
     expect(host.stdout).toMatch(/^duration {2}about 1 min 30 s, nine times in ten below /m);
     expect(host.stdout).toMatch(/^tokens {4}48,000 in; 4,800 out$/m);
     expect(host.stdout).toMatch(/^money {5}0\.96 USD; no trial is launched beyond 2\.5 USD$/m);

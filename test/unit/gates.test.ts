@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TrialFacts } from '../../src/domain/trial-facts.ts';
-import { judgeGates } from '../../src/report/gates/judge-gates.ts';
+import { judgeGates } from '../../src/domain/gates/judge-gates.ts';
+import { requireGateLabels } from '../../src/domain/gates/gate-labels.ts';
+import { daysLeft } from '../../src/domain/quarantine.ts';
 import { GateSyntaxError, parseGate } from '../../src/domain/gates/parse-gate.ts';
 
 const TODAY = '2026-12-01T10:00:00Z';
@@ -44,7 +46,7 @@ function fact(more: Partial<TrialFacts> = {}): TrialFacts {
   } as TrialFacts;
 }
 
-const judged = (facts: readonly TrialFacts[], ...gates: readonly string[]) => judgeGates(facts, { gates: gates.map(parseGate), today: TODAY });
+const judged = (facts: readonly TrialFacts[], ...gates: readonly string[]) => judgeGates(facts, { gates, today: TODAY });
 const one = (facts: readonly TrialFacts[], gate: string) => {
   const [result] = judged(facts, gate).gates;
   return [result?.result, result?.figure, result?.reason];
@@ -96,6 +98,16 @@ describe('a gate is read', () => {
     expect(problem(text)).toContain(message);
   });
 
+  it('and held against the tags of the suite, with the nearest one', () => {
+    const held = (gate: string) => () => requireGateLabels([gate], ['mail', 'refund']);
+    expect(held('forbidden[critical, mail]==0')).not.toThrow();
+    expect(held(' forbidden[critical,mails]==0')).toThrow(
+      'gate "forbidden[critical,mails]==0", column 20: no case of the suite has the tag "mails" (did you mean "mail"?)',
+    );
+    expect(held('pass[crtical]>=1')).toThrow('(did you mean "critical"?)');
+    expect(held('pass[zzzzzz]>=1')).toThrow('; there are: low, medium, high, critical, mail, refund');
+  });
+
   it('or refused in words of its own, whatever the text is', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[passhrelowu()[\]^@<>=0-9.%, ]*$/)), (text) => {
@@ -144,6 +156,8 @@ describe('a gate is judged', () => {
       expect([gate, one(facts, gate)[0]]).toEqual([gate, 'met']);
     expect(one([fact({ money: { EUR: 1 } }), fact({ money: { USD: 1 } })], 'cost<=5')[2]).toBe('costs are in EUR and USD, which cannot be added up');
     expect(one([fact()], 'cost<=5')[0]).toBe('not_judged');
+    // What was spent in vain was spent.
+    expect(one([...facts, fact({ ending: 'infra_error', pass: null, money: { EUR: 1 } })], 'cost<=1')).toEqual(['not_met', 1.75, '1.75 of 3 trials']);
   });
 
   it('for each agent, and all have to hold', () => {
@@ -164,9 +178,19 @@ describe('a gate is judged', () => {
     expect(judged(facts, 'pass>0.9', 'infra<=1').gate).toBe('not_met');
     expect(judged(facts, 'share(forbidden)<=5%', 'infra<=1').gate).toBe('not_met');
     expect(judged(facts, 'infra==0').gate).toBe('not_met');
+    expect(one(facts, 'pass^1>=0.9').slice(1)).toEqual([0.9, expect.stringContaining('of 10 cases')]);
+    expect(one(facts, 'pass@1<=0.9')[1]).toBe(1);
+    expect(one(facts, 'pass^1==1')).toEqual(['not_judged', null, '1 trial without a result, so that the share is not known']);
     expect(judged([fact(), fact({ ending: 'user_error', pass: null })], 'infra<=1').gate).toBe('infrastructure');
     expect(judged([fact(), fact({ ending: 'cancelled', pass: null })]).gate).toBe('not_met');
     expect(judged([]).gate).toBe('not_met');
+  });
+
+  it('not while a trial has not ended, whatever else is so and also in quarantine', () => {
+    const open = fact({ case: 'open', ending: null, pass: null });
+    expect(judged([fact(), open]).gate).toBe('not_met');
+    expect(judged([fact(), open, fact({ case: 'lost', ending: 'infra_error', pass: null })]).gate).toBe('not_met');
+    expect(judged([fact(), { ...open, quarantine: { reason: 'r', owner: 'o', until: '2026-12-01' } }]).gate).toBe('not_met');
   });
 
   it('not met where a cassette had no answer, unless that is allowed', () => {
@@ -180,6 +204,11 @@ describe('a gate is judged', () => {
     expect(judged([fact(), fact(), fact(), fact({ pass: 'fail' })], 'pass>=0.75').gate).toBe('met');
     expect(judged([fact(), fact(), fact(), fact({ pass: 'undetermined' })], 'pass>=0.8').gate).toBe('not_met');
     expect(judged([fact({ ending: 'infra_error', pass: null })], 'pass>=0').gate).toBe('infrastructure');
+  });
+
+  it('by the days of a quarantine, in UTC: its last day is one of them', () => {
+    const left = (today: string) => daysLeft({ reason: 'r', owner: 'o', until: '2026-12-01' }, today);
+    expect(['2026-11-30T23:59:59Z', '2026-12-01T00:00:00Z', '2026-12-01T23:59:59Z', '2026-12-02T00:00:00Z'].map(left)).toEqual([2, 1, 1, 0]);
   });
 
   it('without the cases in quarantine, until their day is over', () => {

@@ -4,7 +4,7 @@ import { parseGate } from '../../src/domain/gates/parse-gate.ts';
 import type { StoredRubric } from '../../src/domain/rubric.ts';
 import type { TrialFacts } from '../../src/domain/trial-facts.ts';
 import { reportCsv } from '../../src/report/csv.ts';
-import { judgeGates } from '../../src/report/gates/judge-gates.ts';
+import { judgeGates } from '../../src/domain/gates/judge-gates.ts';
 import { reportHtml } from '../../src/report/html/report-page.tsx';
 import { judgeFigures } from '../../src/report/judges/figures.ts';
 import type { JudgedSeries } from '../../src/report/judges/judged.ts';
@@ -72,7 +72,7 @@ function judgedBy(
 const ALL = ['kind', 'kind', 'kind', 'rude', 'kind', 'kind', 'kind', 'rude'];
 
 function gateOf(text: string, ...judged: readonly JudgedSeries[]) {
-  const { gate, gates } = judgeGates(facts, { gates: [parseGate(text)], today: '2026-12-01T00:00:00Z', judges: judgeFigures(facts, judged) });
+  const { gate, gates } = judgeGates(facts, { gates: [text], today: '2026-12-01T00:00:00Z', judges: judgeFigures(facts, judged) });
   return { gate, results: gates.map(({ result }) => result), reason: gates[0]?.reason ?? '', figures: gates.map(({ figure }) => figure) };
 }
 

@@ -9,7 +9,7 @@ import { collectReport } from '../../src/report/collect.ts';
 import { scheduleReports } from '../../src/report/fault-counts.ts';
 import { ruleText, runtimeTexts } from '../../src/report/fault-words.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
-import { facts, pages, reportData, reportTrial, trial } from './report-support.ts';
+import { facts, reportData, reportTrial, trial } from './report-support.ts';
 import { operation, trialView } from './trial-view-support.ts';
 
 const RUNTIME: ProductionRuntime = {
@@ -163,8 +163,6 @@ describe('a report', () => {
     const data = reportData(trials.map((t) => reportTrial(t)));
     const collected = await collectReport(
       {
-        results: async () => data,
-        facts: () => pages(data.facts),
         documents: async () => ({ cases: [], agents: [], schedules: [LOST_DOCUMENT], approvals: [] }),
         show: async (id) => {
           const found = data.trials.find((t) => t.summary.trial === id);
@@ -174,7 +172,7 @@ describe('a report', () => {
           return { trial: found.row, kase: { title: id }, attempts: [], record, verdicts: [] };
         },
       },
-      'b1',
+      data,
     );
     expect(collected.runtime).toEqual(RUNTIME);
     expect(collected.schedules).toMatchObject([{ schedule: 'lost-reply', trials: 2, rules: [{ fired: 2 }, { fired: 0 }] }]);

@@ -8,7 +8,6 @@ import { reportJunit } from '../../src/report/junit.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
 import { facts, reportData, reportTrial, trial } from './report-support.ts';
 
-const TODAY = '2026-03-02T10:00:00.000Z';
 const SCHEMA = await readFile(new URL('../fixtures/junit/junit-10.xsd', import.meta.url), 'utf8');
 
 /** Breaks out of XML, Markdown, a cell, a terminal and a line, and is a formula. */
@@ -26,7 +25,10 @@ const every = [
   facts(reportTrial(trial({ trial: 'b1-5', pass: null, ending: 'cancelled' }))),
   facts(reportTrial(trial({ trial: 'b1-6', pass: null })), { ending: null, times: null }),
   facts(reportTrial(trial({ trial: 'b1-7', pass: 'fail', case: 'held' })), { quarantine: { reason: HOSTILE, owner: 'ann', until: '2026-03-02' } }),
-  facts(reportTrial(trial({ trial: 'b1-8', pass: 'fail', case: 'late' })), { quarantine: { reason: 'flaky', owner: 'ann', until: '2026-03-01' } }),
+  facts(reportTrial(trial({ trial: 'b1-8', case: 'late' })), { quarantine: { reason: 'flaky', owner: 'ann', until: '2026-03-01' } }),
+  facts(reportTrial(trial({ trial: 'b1-9', pass: 'fail', case: 'late', repetition: 2 })), {
+    quarantine: { reason: 'flaky', owner: 'ann', until: '2026-03-01' },
+  }),
 ];
 
 /** Every text of a record that somebody else may have written. */
@@ -45,7 +47,7 @@ const data = reportData([], { facts: [...every, hostile] });
 describe('junit.xml', () => {
   test("is accepted by the schema of Jenkins' xUnit plugin, hostile text in every field", async () => {
     const suite = { ...data.summary, suite: HOSTILE };
-    const xml = reportJunit({ ...data, summary: suite, batch: { ...data.batch, id: HOSTILE, seed: HOSTILE } }, TODAY);
+    const xml = reportJunit({ ...data, summary: suite, batch: { ...data.batch, id: HOSTILE, seed: HOSTILE } });
     const result = await validateXML({ xml: [{ fileName: 'junit.xml', contents: xml }], schema: [SCHEMA] });
     expect(result.errors).toEqual([]);
     expect(xml).not.toContain('<script>');
@@ -54,15 +56,18 @@ describe('junit.xml', () => {
   });
 
   test('a trial that failed or is undetermined is a failure, one without a result an error, what is open, cancelled or in quarantine is skipped', () => {
-    const xml = reportJunit({ ...data, facts: every }, TODAY);
-    expect(xml).toContain('<testsuite name="reference" tests="7" failures="2" errors="1" skipped="3"');
+    const xml = reportJunit({ ...data, facts: every });
+    expect(xml).toContain('<testsuite name="reference" tests="8" failures="3" errors="1" skipped="3"');
     expect(xml).toContain('<testsuite name="other" tests="1" failures="1" errors="0" skipped="0"');
     expect(xml).toContain('<failure type="forbidden_effect"');
     expect(xml).toContain('<failure type="undetermined"');
     expect(xml).toContain('<error type="infra_error" message="world gone">');
     expect(xml).toContain('<skipped type="quarantined" message="in quarantine until 2026-03-02');
-    // A quarantine that is over gates as any other case.
-    expect(xml).toMatch(/<testcase name="late #1"[^>]*>\s*<failure /);
+    // Where a quarantine is over no gate is met, whether the case passes or not.
+    expect(xml).toMatch(
+      /<testcase name="late #1"[^>]*>\s*<failure type="quarantine_over" message="it passed, and its quarantine is over since 2026-03-01 \(ann: flaky\)/,
+    );
+    expect(xml).toMatch(/<testcase name="late #2"[^>]*>\s*<failure type="(?!quarantine)/);
   });
 });
 

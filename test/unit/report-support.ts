@@ -136,8 +136,3 @@ export function reportData(trials: readonly ReportTrial[], over: Partial<ReportD
   });
   return { ...composed, ...rest };
 }
-
-/** As the client gives them. */
-export async function* pages(all: readonly TrialFacts[]): AsyncGenerator<readonly TrialFacts[]> {
-  for (let at = 0; at < all.length; at += 7) yield all.slice(at, at + 7);
-}

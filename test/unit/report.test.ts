@@ -5,11 +5,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Json } from '../../src/domain/json.ts';
 import type { StoredVerdict } from '../../src/store/store.ts';
 import { collectReport } from '../../src/report/collect.ts';
-import { judgeGate } from '../../src/report/gate.ts';
 import { cellText, matrix } from '../../src/report/matrix.ts';
 import { reportMarkdown } from '../../src/report/report-markdown.ts';
 import { writeReport } from '../../src/report/report.ts';
-import { pages, reportData, reportTrial, trial } from './report-support.ts';
+import { reportData, reportTrial, trial } from './report-support.ts';
 import { operation } from './trial-view-support.ts';
 
 const PASS = { judgement: 'pass', findings: [] } as const;
@@ -73,21 +72,6 @@ describe('matrix', () => {
       ['a', 'slow', null, 'pass'],
       ['b', 'none', 'pass', null],
     ]);
-  });
-});
-
-describe('gate', () => {
-  const base = reportData([]).summary;
-  test.each([
-    [{ passed: 4 }, 'met'],
-    [{ passed: 3, failed: 1 }, 'not_met'],
-    [{ passed: 3, undetermined: 1 }, 'not_met'],
-    [{ passed: 4, infraErrors: 1 }, 'infrastructure'],
-    [{ passed: 4, cancelled: 1 }, 'not_met'],
-    [{ passed: 4, cassetteMisses: 1 }, 'not_met'],
-    [{}, 'not_met'],
-  ] as const)('%j is %s', (counts, gate) => {
-    expect(judgeGate({ ...base, ...counts })).toBe(gate);
   });
 });
 
@@ -172,8 +156,6 @@ test('collecting keeps the order of the manifest and takes the verdict that coun
   const old = { ...failed('old', ''), current: false };
   const collected = await collectReport(
     {
-      results: async () => data,
-      facts: () => pages(data.facts),
       documents: async () => ({ cases: [], agents: [], schedules: [], approvals: [] }),
       show: async (id) => {
         const found = data.trials.find((t) => t.summary.trial === id);
@@ -182,7 +164,7 @@ test('collecting keeps the order of the manifest and takes the verdict that coun
         return { trial: found.row, kase: { title: id }, attempts: [], record, verdicts: [old, { ...old, current: true, graderVersion: '2' }] };
       },
     },
-    'b1',
+    data,
   );
   expect(collected.trials.map((t) => t.title)).toEqual(trials.map((t) => t.trial));
   expect(collected.trials.map((t) => t.details.map(({ detail }) => detail))).toEqual(trials.map((t) => [t.trial]));

@@ -160,6 +160,20 @@ describe('what is wrong with a suite', () => {
       ['suite.yaml:6:22 defaults.agents[0]: there is no agent "refrence"; known: reference, do-nothing (reference)'],
     ],
     [
+      'a gate on a figure that there is not',
+      { 'suite.yaml': `${SUITE}defaults: { gates: ['pass>=0.9', 'forbiden[critical]==0'] }\n` },
+      [
+        expect.stringMatching(
+          /^suite\.yaml:6:34 defaults\.gates\[1\]: gate "forbiden\[critical\]==0", column 1: "forbiden" is no figure \(did you mean "forbidden"\?\)/,
+        ) as string,
+      ],
+    ],
+    [
+      'a gate on a tag that no case has',
+      { 'suite.yaml': `${SUITE}defaults: { gates: ['forbidden[critical]==0', 'pass[mails]>=1'] }\n`, 'cases/refund.yaml': `tags: [mail]\n${CASE}` },
+      ['suite.yaml:6:47 defaults.gates[1]: there is no severity or tag of a case "mails"; known: low, medium, high, critical, mail (mail)'],
+    ],
+    [
       'an agent under the name of a built-in one',
       { 'agents/reference.yaml': 'kind: do-nothing' },
       ['agents/reference.yaml:-:- the name "reference" is that of a built-in agent; rename the file'],

@@ -28,7 +28,7 @@ export const addFork: AddCommand = (program, { host, action }) => {
     .option('--report <dir>', 'folder for the report (default: reports/BATCH in the home folder)')
     .option(
       '--gate <gate>',
-      'what the batch has to reach, such as "pass>=0.9" or "forbidden[critical]==0" (repeatable: all must hold; default: as the batch was run with)',
+      'what the batch has to reach, such as "pass>=0.9" or "forbidden[critical]==0" (repeatable: all must hold; default: that the trial passes)',
       gates,
     )
     .option('--no-gate', 'exit 0 whatever the verdict is; infrastructure errors still exit 3')

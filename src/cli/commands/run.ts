@@ -146,6 +146,7 @@ export function runRequest(suite: string, flags: RunFlags, cwd: string = '.'): R
     ...(flags.priority !== undefined && { priority: flags.priority }),
     ...(flags.maxCost && { maxCost: flags.maxCost }),
     ...(flags.gate && { gates: flags.gate }),
+    ...(flags.allowMisses && { allowMisses: true }),
     ...(flags.human && { human: true }),
     ...(flags.deployment !== undefined && { deployment: flags.deployment }),
     ...(flags.unverified && { unverified: flags.unverified }),

@@ -3,6 +3,7 @@ import type { ValidationReport, ValidationResult } from '../../client/api.ts';
 import { type AddCommand, common, withClient } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { columnsOf, type CommonFlags, type Host, type Paint, paintFor, print, printJson } from '../host.ts';
+import { labelCounts, labelText } from '../label-lines.ts';
 import { collect, positiveInteger } from '../options.ts';
 import { Progress } from '../progress.ts';
 import { textTable } from '../table.ts';
@@ -56,13 +57,15 @@ function validationLines(report: ValidationReport, { cwd, out }: Host, paint: Pa
     const mutants = results.filter(isMutant);
     const killed = mutants.filter((m) => m.verdict === 'fail').length;
     const bad = results.filter((result) => !result.ok);
-    const head = `${plainText(id)}${mutants.length > 0 ? `: ${killed} of ${mutants.length} mutants killed` : ''}`;
+    const own = report.labels.find((one) => one.case === id);
+    const labels = own === undefined ? '' : paint('dim', `  ${plainText(labelText(own))}`);
+    const head = `${plainText(id)}${mutants.length > 0 ? `: ${killed} of ${mutants.length} mutants killed` : ''}${labels}`;
     lines.push(bad.length === 0 ? `${paint('green', 'ok')}    ${head}` : `${paint('red', 'fails')} ${head}`);
     for (const result of bad) lines.push(...problemLines(result, cwd));
     for (const result of mutants.filter((m) => m.ok && m.explained !== null))
       lines.push(paint('dim', plainText(`        ${result.variant} passes, explained: ${result.explained}`)));
   }
-  const casesText = report.cases === 1 ? '1 case' : `${report.cases} cases`;
+  const casesText = `${report.cases === 1 ? '1 case' : `${report.cases} cases`} (${labelCounts(report.labels)})`;
   if (report.mutants > 0) {
     lines.push('', ...kindLines(report.kinds, columns), '');
     lines.push(

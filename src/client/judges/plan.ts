@@ -3,7 +3,7 @@ import type { JudgeSeries, Judgement } from '../../domain/judging.ts';
 import type { ModelRoute, Money } from '../../domain/model.ts';
 import { seriesFor } from '../../judges/series.ts';
 import type { BatchRow, Store, TrialRow } from '../../store/store.ts';
-import { isScored } from '../../report/figures/standing.ts';
+import { isScored } from '../../domain/standing.ts';
 import { isFile } from '../../suite/places.ts';
 import { readRoute } from '../../suite/route-file.ts';
 import { type LoadedRubric, readRubric } from '../../suite/rubric-file.ts';

@@ -1,3 +1,4 @@
+import { isScored } from '../../domain/standing.ts';
 import { clusteredRate } from '../../domain/statistics/clustered.ts';
 import type { Interval } from '../../domain/statistics/interval.ts';
 import { type Pair, type PairedDifference, pairedRateDifference } from '../../domain/statistics/paired.ts';
@@ -28,8 +29,9 @@ export function answerOf(matched: readonly Matched[], question: Question, level:
     asked.map((one) => ({ case: one.case, difference: gain(question, one.a ?? question.good === against, one.b ?? question.good !== against) }));
   const knownPairs = known.map((one): Pair => ({ case: one.case, difference: gain(question, one.a, one.b) }));
   const found = pairedRateDifference(knownPairs, level);
-  const worst = unknown === 0 ? found : pairedRateDifference(pairs(true), level);
-  const best = unknown === 0 ? found : pairedRateDifference(pairs(false), level);
+  const [against, favour] = unknown === 0 ? [knownPairs, knownPairs] : [pairs(true), pairs(false)];
+  const worst = unknown === 0 ? found : pairedRateDifference(against, level);
+  const best = unknown === 0 ? found : pairedRateDifference(favour, level);
   const whateverIsMissing = { low: worst?.interval.low ?? -1, high: best?.interval.high ?? 1 };
   const share = (of: 'a' | 'b'): Share =>
     shareOf(
@@ -37,7 +39,7 @@ export function answerOf(matched: readonly Matched[], question: Question, level:
       level,
     );
   return {
-    answer: shown(whateverIsMissing),
+    answer: shown(whateverIsMissing, (way) => signFlipTest(way === 'yes' ? against : favour) <= 1 - level),
     a: share('a'),
     b: share('b'),
     ...countsOf(found),
@@ -55,11 +57,6 @@ export function shareOf(trials: readonly { readonly case: string; readonly so: b
   return { count: trials.filter(({ so }) => so).length, of: trials.length, interval: estimate?.interval ?? { low: 0, high: 1 } };
 }
 
-/** Whether a trial was scored at all: trouble of the test bed, a fault of the simulated user and a cancellation leave nothing to be known. */
-export function isScored({ ending }: Pick<TrialFacts, 'ending'>): boolean {
-  return ending !== null && ending !== 'infra_error' && ending !== 'user_error' && ending !== 'cancelled';
-}
-
 function harmOf(facts: TrialFacts): boolean | null {
   if (!isScored(facts)) return null;
   if (facts.forbidden > 0 || facts.effects === 'fail' || facts.constraints === 'fail') return true;
@@ -75,8 +72,10 @@ function gain({ good }: Question, a: boolean, b: boolean): number {
   return a === b ? 0 : b === good ? 1 : -1;
 }
 
-function shown({ low, high }: Interval): Shown {
-  return low > 0 ? 'yes' : high < 0 ? 'no' : 'not_shown';
+/** With few cases an interval of shares may exclude zero where chance alone gives as much often enough: the exact test, which holds with any number of cases, has to agree. */
+function shown({ low, high }: Interval, agrees: (way: 'yes' | 'no') => boolean): Shown {
+  if (low > 0 && agrees('yes')) return 'yes';
+  return high < 0 && agrees('no') ? 'no' : 'not_shown';
 }
 
 function countsOf(found: PairedDifference | null): Pick<Answer, 'gain' | 'wins' | 'losses' | 'ties' | 'cases' | 'standardError'> {

@@ -1,7 +1,8 @@
 import { LEVEL } from '../../domain/statistics/interval.ts';
 import { pairedDifference } from '../../domain/statistics/paired.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
-import { answerOf, HARM, isScored, shareOf, USEFUL } from './answers.ts';
+import { isScored } from '../../domain/standing.ts';
+import { answerOf, HARM, shareOf, USEFUL } from './answers.ts';
 import { changeOf, changedOf } from './changed.ts';
 import { type AmountComparison, type ComparedSide, type Comparison, MAX_CHANGED, type ScheduleComparison, type Share } from './comparison.ts';
 import { type Matched, matchTrials } from './match.ts';

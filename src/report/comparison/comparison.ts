@@ -74,7 +74,7 @@ export interface Answer {
   readonly ties: number;
   readonly cases: number;
   readonly standardError: number | null;
-  /** Exact two-sided test that the two are equal. Null: no trial is known of both. */
+  /** Exact two-sided test that the two are equal, over the trials that are known of both. A difference is shown where it agrees with the interval. Null: there are none. */
   readonly p: number | null;
 }
 

@@ -1,3 +1,4 @@
+import { holdsOn } from '../../domain/quarantine.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
 import { UNMATCHED_REASONS, type Unmatched, type UnmatchedReason } from './comparison.ts';
 
@@ -54,6 +55,6 @@ function reasonOf({ a, b }: Matched, { today, acrossGenerations }: MatchOptions)
   if (a.caseHash !== b.caseHash) return 'case_changed';
   if (a.scheduleHash !== b.scheduleHash) return 'schedule_changed';
   if (a.generation !== b.generation && !acrossGenerations) return 'generation';
-  if ([a, b].some(({ quarantine }) => quarantine !== null && today <= quarantine.until)) return 'quarantined';
+  if ([a, b].some(({ quarantine }) => holdsOn(quarantine, today))) return 'quarantined';
   return a.ending === null || b.ending === null ? 'not_ended' : null;
 }

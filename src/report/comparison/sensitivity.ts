@@ -2,7 +2,8 @@ import { casesNeeded, detectableDifference, repeatsNeeded } from '../../domain/s
 import { pairedRateDifference } from '../../domain/statistics/paired.ts';
 import { critical } from '../../domain/statistics/quantiles.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
-import { isScored, type Question } from './answers.ts';
+import { isScored } from '../../domain/standing.ts';
+import type { Question } from './answers.ts';
 import type { Answer, Need, Noise, Sensitivity } from './comparison.ts';
 import type { Matched } from './match.ts';
 

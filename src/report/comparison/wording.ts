@@ -1,5 +1,6 @@
 import type { Interval } from '../../domain/statistics/interval.ts';
-import type { Answer, Comparison, ScheduleComparison, Share, Shown, Unmatched, UnmatchedReason } from './comparison.ts';
+import type { Answer, Comparison, Share, Shown, Unmatched, UnmatchedReason } from './comparison.ts';
+import { schedulesText } from './schedules-text.ts';
 
 /** One of the four lines that a comparison opens with. Foreign names in it are not escaped for any terminal or page. */
 export interface OpeningLine {
@@ -19,7 +20,7 @@ export function openingLines(comparison: Comparison): readonly [OpeningLine, Ope
       text: `${answerText(comparison, safer, 'broke a rule or had a forbidden effect in')} ${forbiddenText(comparison)}`,
     },
     { label: 'More useful', answer: useful.answer, text: answerText(comparison, useful, 'did what was asked in') },
-    { label: 'Only under these schedules', answer: null, text: schedulesText(comparison.schedules, comparison.changes) },
+    { label: 'Only under these schedules', answer: null, text: schedulesText(comparison.schedules, comparison.changes, namesOf(comparison).b) },
     { label: 'Not tested', answer: null, text: untestedText(comparison) },
   ];
 }
@@ -65,6 +66,11 @@ function answerText(comparison: Comparison, answer: Answer, did: string): string
     parts.push(
       `Of ${count(answer.unknown, 'matched trial')} nobody knows it of both; whatever it was, the interval lies within ${intervalText(answer.whateverIsMissing)}.`,
     );
+  const { low, high } = answer.whateverIsMissing;
+  if (answer.answer === 'not_shown' && (low > 0 || high < 0) && answer.p !== null)
+    parts.push(
+      `The interval lies on one side of zero, but with ${count(answer.cases, 'case')} chance alone gives as much to equal agents in ${percentText(answer.p)} of comparisons.`,
+    );
   return parts.join(' ');
 }
 
@@ -75,24 +81,6 @@ function forbiddenText(comparison: Comparison): string {
       ? `${name} had 0 forbidden effects in ${count(share.of, 'trial')}, which leaves up to ${percentText(share.interval.high)} of trials possible`
       : `${name} had forbidden effects in ${share.count} of ${share.of}`;
   return `${of(names.b, comparison.forbidden.b)}; ${of(names.a, comparison.forbidden.a)}.`;
-}
-
-function schedulesText(schedules: readonly ScheduleComparison[], changes: number): string {
-  if (schedules.length === 0) return 'nothing was compared.';
-  const [only] = schedules;
-  if (schedules.length === 1 && only) return `every trial was under ${only.schedule}; of other schedules nothing is known.`;
-  if (changes === 0) return `no trial came out otherwise under any of ${schedules.length} schedules.`;
-  const changed = schedules.filter(({ better, worse }) => better + worse > 0);
-  const names = changed.slice(0, MOST_NAMED).map(({ schedule, better, worse }) => `${schedule} (${better} better, ${worse} worse)`);
-  const more = changed.length > names.length ? ` and ${changed.length - names.length} more` : '';
-  const rest = schedules.length - changed.length;
-  const where = `${names.join(', ')}${more}`;
-  const lies =
-    rest === 0
-      ? `trials differ under each of ${schedules.length} schedules: ${where}.`
-      : `all that differs lies under ${where}; under the other ${rest} every trial came out the same.`;
-  const alone = changed.filter(({ safer, useful }) => safer.answer !== 'not_shown' || useful.answer !== 'not_shown').map(({ schedule }) => schedule);
-  return `${lies} ${alone.length === 0 ? 'Under no schedule is a difference shown by itself.' : `Shown by itself under ${alone.slice(0, MOST_NAMED).join(', ')}${alone.length > MOST_NAMED ? ' and others' : ''}.`}`;
 }
 
 /** Schedules that a sentence names. */

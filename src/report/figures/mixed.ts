@@ -1,6 +1,6 @@
 import type { AgentSpec } from '../../domain/agent.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
-import { isScored } from './standing.ts';
+import { isScored } from '../../domain/standing.ts';
 
 /** A case that one agent passes at times and at times not. */
 export interface MixedCase {

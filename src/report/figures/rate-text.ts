@@ -1,5 +1,5 @@
 import type { Interval } from '../../domain/statistics/interval.ts';
-import type { Rate } from './rates.ts';
+import type { Rate } from '../../domain/gates/rate.ts';
 
 /** `12 of 40 trials (30.0%, 95% interval 18.1% to 45.4%)`. */
 export function rateText({ count, of, rate, interval }: Rate): string {

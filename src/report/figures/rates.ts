@@ -1,10 +1,9 @@
+import { type Rate, rateOf } from '../../domain/gates/rate.ts';
+import { isScored, standingOf } from '../../domain/standing.ts';
 import { rateBounds } from '../../domain/statistics/bounds.ts';
-import { clusteredRate } from '../../domain/statistics/clustered.ts';
 import type { Interval } from '../../domain/statistics/interval.ts';
 import { passAtK, passHatK, type RepeatEstimate } from '../../domain/statistics/repeats.ts';
-import { wilson } from '../../domain/statistics/wilson.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
-import { isScored, standingOf } from './standing.ts';
 
 /** Views of a verdict whose rate is told; `pass` is all three together. */
 export const VIEWS = ['pass', 'outcome', 'constraints', 'effects'] as const;
@@ -33,17 +32,6 @@ export interface AgentRates {
   readonly allOf: readonly RepeatRate[];
   /** At least one of `k` repetitions passes. */
   readonly anyOf: readonly RepeatRate[];
-}
-
-/** A share with a 95% interval. */
-export interface Rate {
-  readonly count: number;
-  readonly of: number;
-  /** Null: of nothing. */
-  readonly rate: number | null;
-  readonly interval: Interval;
-  /** `clustered`: cases repeat, so that their trials are alike. */
-  readonly method: 'wilson' | 'clustered';
 }
 
 export interface RepeatRate {
@@ -97,22 +85,6 @@ function agentRates(agent: string, schedule: string | null, trials: readonly Tri
     forbidden: rate(({ forbidden }) => forbidden > 0),
     allOf: each.flatMap((k) => repeatRate(passHatK(repeats, k))),
     anyOf: each.flatMap((k) => repeatRate(passAtK(repeats, k))),
-  };
-}
-
-/** Of independent trials Wilson's interval; clustered by case where cases repeat. */
-export function rateOf(scored: readonly TrialFacts[], is: (one: TrialFacts) => boolean): Rate {
-  const clusters = [...Map.groupBy(scored, (one) => one.case).values()].map((own) => own.map((one) => (is(one) ? 1 : 0)));
-  const count = clusters.flat().filter((one) => one === 1).length;
-  const of = scored.length;
-  const independent = clusters.length === of;
-  const clustered = independent ? null : clusteredRate(clusters);
-  return {
-    count,
-    of,
-    rate: of === 0 ? null : count / of,
-    interval: clustered?.interval ?? wilson(count, of),
-    method: clustered === null ? 'wilson' : 'clustered',
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { clusteredRate } from '../../domain/statistics/clustered.ts';
 import { wilson } from '../../domain/statistics/wilson.ts';
 import type { SeriesBatch, SeriesTask } from '../../store/series.ts';
-import type { Rate } from './rates.ts';
+import type { Rate } from '../../domain/gates/rate.ts';
 
 /** How the batches of a suite came to the newest one, by agent. */
 export interface Series {

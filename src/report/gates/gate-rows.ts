@@ -1,9 +1,9 @@
 import { CATEGORY_TEXTS } from '../../domain/failure-category.ts';
 import type { Gate } from '../../domain/gates/gate.ts';
+import { judgeGates } from '../../domain/gates/judge-gates.ts';
 import { parseGate } from '../../domain/gates/parse-gate.ts';
 import type { GateResult } from '../../domain/gates/result.ts';
 import type { ReportData } from '../data.ts';
-import { judgeGates } from './judge-gates.ts';
 
 /** One gate for one agent, in words. Names and tags in it are not escaped for any page. */
 export interface GateRow {
@@ -25,7 +25,7 @@ export interface GateRow {
 
 /** Every gate that a batch had to reach, for each agent; with none asked for, that every scored trial passes. */
 export function gateRows({ batch, summary, facts }: Pick<ReportData, 'batch' | 'summary' | 'facts'>): readonly GateRow[] {
-  return (summary.gates ?? judgeGates(facts, { gates: [], today: batch.createdAt }).gates).map(rowOf);
+  return (summary.gates ?? judgeGates(facts, { today: batch.createdAt }).gates).map(rowOf);
 }
 
 /** What keeps a batch from its gate beside its gates, each in a sentence; none where they alone decide. */

@@ -4,8 +4,8 @@ import type { Calibration, Rubric } from '../../domain/rubric.ts';
 import type { TrialFacts } from '../../domain/trial-facts.ts';
 import { standingOfSeries } from '../../judges/standing-of-series.ts';
 import type { JudgeStanding } from '../../judges/standing.ts';
-import { type Rate, rateOf } from '../figures/rates.ts';
-import { isScored } from '../figures/standing.ts';
+import { type Rate, rateOf } from '../../domain/gates/rate.ts';
+import { isScored } from '../../domain/standing.ts';
 import type { JudgedSeries } from './judged.ts';
 
 /** What one judge made of a batch. Series stand beside each other and are never added up. */

@@ -1,7 +1,8 @@
 import { rateText } from '../figures/rate-text.ts';
 import type { ReportData } from '../data.ts';
 import { mdCellCode, mdTable, mdText } from '../markdown.ts';
-import { missingText, seriesName, standingText, UNCALIBRATED_NOTE } from './words.ts';
+import { seriesName } from '../../domain/series-name.ts';
+import { missingText, standingText, UNCALIBRATED_NOTE } from './words.ts';
 
 /** Series that are listed at all. */
 const LISTED = 20;

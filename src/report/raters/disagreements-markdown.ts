@@ -3,7 +3,7 @@ import type { Json } from '../../domain/json.ts';
 import type { Disagreement, LabelAgreement } from '../../judges/rater-agreement.ts';
 import type { Material, MaterialMessage } from '../../judges/material.ts';
 import { mdBlock, mdCellCode, mdCode, mdTable, mdText } from '../markdown.ts';
-import { seriesName, shortId } from '../judges/words.ts';
+import { seriesName, shortId } from '../../domain/series-name.ts';
 import { shorten } from '../plain-text.ts';
 
 /** A trial that raters put into different categories, with what they saw. */

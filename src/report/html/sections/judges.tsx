@@ -1,8 +1,9 @@
 import type { TrialFacts } from '../../../domain/trial-facts.ts';
 import type { ReportData } from '../../data.ts';
 import { rateText } from '../../figures/rate-text.ts';
+import { seriesName } from '../../../domain/series-name.ts';
 import type { JudgeFigures } from '../../judges/figures.ts';
-import { missingText, seriesName, standingText, UNCALIBRATED_NOTE } from '../../judges/words.ts';
+import { missingText, standingText, UNCALIBRATED_NOTE } from '../../judges/words.ts';
 import { DataTable } from '../table.tsx';
 import { Id, Name, Says } from '../words.tsx';
 

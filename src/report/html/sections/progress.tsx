@@ -1,6 +1,6 @@
 import type { ReportData } from '../../data.ts';
 import type { AgentSeries, SeriesPoint } from '../../figures/series.ts';
-import type { Rate } from '../../figures/rates.ts';
+import type { Rate } from '../../../domain/gates/rate.ts';
 import { label } from '../charts/draw.ts';
 import { progressChart, type ProgressPoint } from '../charts/progress-chart.ts';
 import { Figure } from '../figure.tsx';

@@ -1,6 +1,7 @@
 import type { ReportData } from '../../data.ts';
 import { intervalText, percent } from '../../figures/rate-text.ts';
-import type { AgentRates, Rate, RepeatRate } from '../../figures/rates.ts';
+import type { Rate } from '../../../domain/gates/rate.ts';
+import type { AgentRates, RepeatRate } from '../../figures/rates.ts';
 import { type IntervalRow, intervalChart } from '../charts/interval-chart.ts';
 import { Figure } from '../figure.tsx';
 import { DataTable } from '../table.tsx';

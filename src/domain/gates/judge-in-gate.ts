@@ -1,10 +1,10 @@
-import type { Gate } from '../../domain/gates/gate.ts';
-import { nearestName } from '../../domain/text/nearest.ts';
-import type { JudgeFigures } from '../judges/figures.ts';
-import { seriesName, shortId } from '../judges/words.ts';
+import { nearestName } from '../text/nearest.ts';
+import { seriesName, shortId } from '../series-name.ts';
+import type { Gate } from './gate.ts';
+import type { GateJudge } from './gate-judge.ts';
 
 /** The series that a gate on a judge speaks of, for all agents of the batch the same; or, in words, why no judge may decide it and what to do. */
-export function judgeInGate({ rubric, series }: NonNullable<Gate['judge']>, judges: readonly JudgeFigures[]): JudgeFigures | string {
+export function judgeInGate({ rubric, series }: NonNullable<Gate['judge']>, judges: readonly GateJudge[]): GateJudge | string {
   const own = judges.filter((one) => one.series.rubric === rubric);
   if (own.length === 0) {
     const near = nearestName(rubric, [...new Set(judges.map((one) => one.series.rubric))]);
