@@ -122,7 +122,7 @@ async function send(route: ModelRoute, request: ModelRequest, { key, signal, lim
     });
     const text = await boundedText(response, MAX_REPLY_BYTES);
     if (!response.ok) throw failureOf(route, response, hidden(text, key, route.key));
-    return { ...readReply(format, route, text), latencyMs: performance.now() - startedAt };
+    return { ...readReply(format, route, withoutKey(text, key, route.key)), latencyMs: performance.now() - startedAt };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ModelError) throw error;
@@ -156,7 +156,12 @@ async function boundedText(response: Response, max: number): Promise<string> {
 }
 
 function hidden(text: string, key: string | null, name: string | null): string {
-  return printable(key === null || name === null ? text : replaceSecrets(text, { [name]: key }), MAX_MESSAGE);
+  return printable(withoutKey(text, key, name), MAX_MESSAGE);
+}
+
+/** A provider that repeats the key would put it into arguments, mails and answers, and with these into every file about the trial. */
+function withoutKey(text: string, key: string | null, name: string | null): string {
+  return key === null || name === null ? text : replaceSecrets(text, { [name]: key });
 }
 
 function causeOf(error: unknown): string {
