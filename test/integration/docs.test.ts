@@ -134,7 +134,7 @@ describe('blocks', () => {
     for (const { text } of others) expect(parse(text)).toHaveProperty('jobs.suite.steps');
   });
 
-  test('TypeScript: what is quoted stands in the template, and the rest type-checks', async () => {
+  test('TypeScript: what is quoted stands in the template, and the rest type-checks', { timeout: 240_000 }, async () => {
     const dir = await temporary();
     await symlink(join(ROOT, 'node_modules'), join(dir, 'node_modules'));
     const template = await readFile(join(ROOT, 'src', 'init', 'template', 'environment', 'pack.ts'), 'utf8');
