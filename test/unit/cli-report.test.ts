@@ -25,7 +25,13 @@ async function report(...args: string[]) {
   const one = reportTrial(trial());
   const { batch, summary } = reportData([one]);
   const client: Partial<Trialbed> = {
-    batches: async ({ suite } = {}) => (suite === 'support-desk' ? [{ ...batch, id: 'two' }] : []),
+    batches: async ({ suite } = {}) =>
+      suite === 'support-desk'
+        ? [
+            { ...batch, id: 'forked', options: { ...batch.options, fork: true } },
+            { ...batch, id: 'two' },
+          ]
+        : [],
     results: async (id) => ({
       batch: { ...batch, id },
       trials: [],

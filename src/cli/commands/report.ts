@@ -96,10 +96,10 @@ function answersOf({ agent, against, comparison }: ReportComparison) {
   return { agent, against, safer: comparison?.safer.answer ?? null, useful: comparison?.useful.answer ?? null };
 }
 
-/** A batch by its id, else the newest of the suite of that name. */
+/** A batch by its id, else the newest of the suite of that name, forks left out. */
 async function batchOf(client: Pick<Trialbed, 'batches'>, named: string): Promise<string> {
-  const [newest] = await client.batches({ suite: named, limit: 1 });
-  return newest?.id ?? named;
+  const newest = await client.batches({ suite: named, limit: MOST_FORKS });
+  return newest.find(({ options }) => options.fork === undefined)?.id ?? named;
 }
 
 function requestOf(batch: string, against: string, { acrossGenerations }: ReportFlags): BatchComparison {
@@ -111,6 +111,9 @@ function seriesLength(value: string): number {
   if (length > MOST_SERIES) throw new InvalidArgumentError(`It must be at most ${MOST_SERIES}.`);
   return length;
 }
+
+/** Newest batches among which one that is no fork is looked for. */
+const MOST_FORKS = 100;
 
 /** Points that a chart draws. */
 const MOST_SERIES = 400;
