@@ -134,10 +134,17 @@ export function withKey({ served }: Tool, args: Json, key: Json): Json {
   return served && key !== null && takesKey(served) && isObject(args) ? { ...args, idempotency_key: key } : args;
 }
 
+/** By the pack's schema. One made anew would be compiled anew, at each call. */
+const stricts = new WeakMap<z.ZodType, z.ZodType>();
+
 /** Objects are strict at the door, whatever the pack's schema says of unknown keys. */
 function strict(schema: z.ZodType): z.ZodType {
+  const known = stricts.get(schema);
+  if (known) return known;
   const object = schema as { strict?: () => z.ZodType };
-  return typeof object.strict === 'function' ? object.strict() : schema;
+  const made = typeof object.strict === 'function' ? object.strict() : schema;
+  stricts.set(schema, made);
+  return made;
 }
 
 function describeIssues(error: z.ZodError): string {

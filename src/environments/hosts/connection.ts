@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { TogetherSocket } from '../../postgres/together-socket.ts';
 
 /** The same server and options, another database; and another role where one is given. */
 export function withDatabase(url: string, database: string, login?: { readonly user: string; readonly password: string }): string {
@@ -25,7 +26,8 @@ export interface PoolOptions {
 
 /**
  * A pool whose sessions all print values alike, whatever the server's or the role's defaults are: row images and fingerprints depend on it.
- * Commits are synchronous, because an effect that a crash takes back would have been graded.
+ * Commits are synchronous, because an effect that a crash takes back would have been graded. Statements that do not wait for each other go to the server together, and
+ * are carried out in order; one that fails takes none of those behind it with it, outside a transaction.
  */
 export function openPool(options: PoolOptions): pg.Pool {
   const settings = {
@@ -42,6 +44,8 @@ export function openPool(options: PoolOptions): pg.Pool {
     connectionString: options.url,
     max: options.max,
     application_name: options.name,
+    pipeline: true,
+    stream: () => new TogetherSocket(),
     idleTimeoutMillis: options.idleMs ?? 10_000,
     connectionTimeoutMillis: 60_000,
     options: Object.entries(settings)

@@ -43,13 +43,15 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
   let fresh = false;
   let commitSent = false;
   try {
-    await client.query('BEGIN');
-    // One way for both: in which order the server does them is of no account, since the door's functions run as their owner and look at none of these settings.
+    // In one trip. One way for all settings: in which order the server does them is of no account, since the door's functions run as their owner and look at none of these.
     const setting = (name: string, n: number) => `set_config('${name}', $${begin.values.length + n}, true)`;
-    await client.query(
-      `SELECT ${begin.sql}, ${['trialbed.operation', 'trialbed.attempt', 'trialbed.epoch', 'search_path', 'role'].map((name, n) => setting(name, n + 1)).join(', ')}`,
-      [...begin.values, operation?.id ?? '', operation ? String(operation.attempt) : '', String(epoch), searchPath(layout), layout.role],
-    );
+    await Promise.all([
+      client.query('BEGIN'),
+      client.query(
+        `SELECT ${begin.sql}, ${['trialbed.operation', 'trialbed.attempt', 'trialbed.epoch', 'search_path', 'role'].map((name, n) => setting(name, n + 1)).join(', ')}`,
+        [...begin.values, operation?.id ?? '', operation ? String(operation.attempt) : '', String(epoch), searchPath(layout), layout.role],
+      ),
+    ]);
     await options.hold?.(client);
     const value = await work(
       worldSql(client, (error) => {
@@ -57,16 +59,21 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
         if (isFence(error)) refused = error;
       }),
     );
-    // Who the work ended as, then back to the tool role.
-    const { rows } = await client.query<{ who: string }>(
-      "SELECT current_user::text AS who, set_config('role', 'none', true), set_config('search_path', 'pg_catalog', true)",
-    );
-    if (rows[0]?.who !== layout.role)
-      throw new LedgerError(operation?.id ?? 'without name', 'its SQL changed the role that it runs as; nothing of it was committed');
-    await options.end?.(client);
+    // In one trip: back to the tool role, what that has to do, and the commit. Where one of these fails, the server rolls back at the commit.
+    const before = [backFrom(client, layout, operation), options.end?.(client)];
+    for (const step of before) step?.catch(() => undefined);
     options.beforeCommit?.();
     commitSent = true;
-    const [ended] = (await client.query(`COMMIT; ${asNew(layout)}`)) as unknown as readonly pg.QueryResult[];
+    const commit = client.query(`COMMIT; ${asNew(layout)}`) as unknown as Promise<readonly pg.QueryResult[]>;
+    // The first one that failed says why those behind it did.
+    const [refusal] = (await Promise.allSettled([...before, commit])).slice(0, before.length).flatMap((step) => (step.status === 'rejected' ? [step] : []));
+    if (refusal) {
+      const error: unknown = refusal.reason;
+      // Where the server says so, it has not come to the commit.
+      commitSent = sqlState(error) === null && !(error instanceof LedgerError);
+      throw error;
+    }
+    const [ended] = await commit;
     fresh = true;
     // A transaction in which a statement failed is rolled back by COMMIT, without an error.
     if (ended?.command !== 'COMMIT') throw new Error('a statement failed and the work went on: the transaction was rolled back');
@@ -84,6 +91,20 @@ export async function toolTransaction<T>(pool: pg.Pool, options: ToolTransaction
     throw meaning(refused ?? error, operation);
   } finally {
     client.release(!fresh);
+  }
+}
+
+/** Back to the tool role from the world's own. @throws {LedgerError} where the work has become another role. */
+async function backFrom(client: pg.PoolClient, { role }: Layout, operation: Attempt | null): Promise<void> {
+  try {
+    // There is no role of that other name: the server refuses it, and with it the transaction.
+    await client.query(
+      "SELECT set_config('role', CASE WHEN current_user = $1 THEN 'none' ELSE 'not the role of the world' END, true), set_config('search_path', 'pg_catalog', true)",
+      [role],
+    );
+  } catch (error) {
+    if (sqlState(error) !== '22023') throw error;
+    throw new LedgerError(operation?.id ?? 'without name', 'its SQL changed the role that it runs as; nothing of it was committed');
   }
 }
 
