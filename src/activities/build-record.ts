@@ -53,6 +53,7 @@ export async function buildRecord(
     referenceEffects,
     ...(access.length > 0 && { ownAccess: { services: access, ...(access.includes('sql') && { unexplained: await world.unexplained() }) } }),
     ...(request.handOvers && { handOvers: request.handOvers.map((handed) => handOverOf(handed, rows)) }),
+    ...(observed.live && { live: observed.live }),
     ...(observed.replayed && { replayed: observed.replayed.route }),
     ...(request.beyondBudget !== undefined && { beyondBudget: request.beyondBudget }),
     problem: request.problem,
@@ -93,9 +94,10 @@ function isOwn(effect: Effect): boolean {
   return effect.byFault === undefined && (effect.kind === 'row' || effect.accepted);
 }
 
-/** After the fence nothing can come any more, so what is not there has not happened. */
-async function knownState(world: World, operation: string): Promise<'committed' | 'failed'> {
-  const { row, effects } = await world.ledger.recover(operation, EVERY_DISPATCH);
+/** After the fence nothing can come any more, so what is not there has not happened. A real service may not be able to say. */
+async function knownState(world: World, operation: string): Promise<Operation['known']> {
+  const { row, effects, open } = await world.ledger.recover(operation, EVERY_DISPATCH);
+  if (open) return 'undetermined';
   return row?.state === 'committed' || effects > 0 ? 'committed' : 'failed';
 }
 

@@ -85,12 +85,12 @@ async function settleFailure(services: ActivityServices, request: OperateRequest
     return ApplicationFailure.nonRetryable(`a rule of the fault schedule cannot be applied: ${printable(error.message)}`, FAILURE.faultNotApplicable);
   const failed = (failure: ToolFailure) => world.ledger.settle(operation, dispatch, { state: 'failed', problem: problemOf(failure), durationMs });
   if (isServiceLoss(error)) {
-    if (!request.scheduled || !(await world.faults.hit(operation))) return error;
-    // The schedule asked for it, so production's own reading holds: it is no trouble of ours.
+    // A real service that does not answer is production as it is. Else the schedule may have asked for it. In both, production's own reading holds: it is no trouble of ours.
+    if (!world.live && (!request.scheduled || !(await world.faults.hit(operation)))) return error;
     const failure = error instanceof ToolFailure ? error : await withoutEffect(request, error);
     if (failure) await failed(failure);
     else await world.ledger.settle(operation, dispatch, { state: 'unknown', durationMs });
-    return injectedLoss(failure ?? error);
+    return knownLoss(failure ?? error);
   }
   if (error instanceof ToolFailure) {
     await failed(error);
@@ -128,8 +128,8 @@ async function withoutEffect({ world, environment, operation, tool: name }: Oper
   return new ToolFailure('mail_unavailable', `the mail was not sent: ${error instanceof Error ? error.message : String(error)}`);
 }
 
-/** The failure of a service that a fault of the schedule caused, in a form that nothing takes for trouble of ours. */
-function injectedLoss(error: unknown): ApplicationFailure {
+/** The failure of a service that a fault of the schedule caused, or of a real service, in a form that nothing takes for trouble of ours. */
+function knownLoss(error: unknown): ApplicationFailure {
   const code = (error as { code?: unknown }).code;
   return ApplicationFailure.create({
     message: printable(error instanceof Error ? error.message : String(error), MAX_PROBLEM_LENGTH),
@@ -179,14 +179,16 @@ async function contextOf(services: ActivityServices, request: OperateRequest, db
   const { world, operation, dispatch } = request;
   const [clock, credentials] = await Promise.all([request.clock ?? world.clock(), world.credentials()]);
   const attempt = { id: operation, attempt: dispatch };
+  const real = { operation: attempt, now: clock.now, signal: request.signal };
   return {
     operation: attempt,
     permission: request.permission,
     now: clock.now,
     timezone: clock.timezone,
     db,
-    mail: createWorldMail({ address: services.addresses.smtp, credentials, operation: attempt, now: clock.now }),
-    tickets: createWorldTickets({ url: services.addresses.tickets, credentials, operation: attempt, traceHeaders: traceHeaders() }),
+    mail: world.live?.mail?.(real) ?? createWorldMail({ address: services.addresses.smtp, credentials, operation: attempt, now: clock.now }),
+    tickets:
+      world.live?.tickets?.(real) ?? createWorldTickets({ url: services.addresses.tickets, credentials, operation: attempt, traceHeaders: traceHeaders() }),
     traceHeaders: traceHeaders(),
     signal: request.signal,
   };

@@ -76,7 +76,8 @@ export function isServiceLoss(error: unknown): boolean {
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = (error as { code?: unknown }).code;
-  if (typeof code === 'string' && (PASSING_SQLSTATE.test(code) || PASSING_SYSTEM.has(code) || code === 'store_unavailable')) return true;
+  if (typeof code === 'string' && (PASSING_SQLSTATE.test(code) || PASSING_SYSTEM.has(code) || code === 'store_unavailable' || code === 'live_away'))
+    return true;
   if (/Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(error.message)) return true;
   return error.cause !== undefined && isPassing(error.cause);
 }

@@ -1,6 +1,7 @@
 import type { AgentSpec } from '../domain/agent.ts';
 import type { DrawnRule, FaultRule } from '../domain/fault.ts';
 import type { Tool } from '../environments/define.ts';
+import { isLive } from '../environments/live.ts';
 import { runtimeOf } from '../environments/runtime-tools.ts';
 import { NOBODY } from '../domain/approval.ts';
 import { asksForApproval } from './approval-need.ts';
@@ -22,11 +23,13 @@ const INJECTED_FAILURES: readonly string[] = ['rate_limited', 'unavailable', 'pa
 /** What the workflow has to know of a trial. */
 export function planOf({ environment, batch, kase, agent, rules }: TrialContext): AttemptPlan {
   const tools: Record<string, ToolPlan> = {};
+  // How long a real service takes is not for its tools to say.
+  const live = isLive(environment.environment);
   for (const tool of environment.environment.tools) {
     tools[tool.name] = {
       effect: tool.effect,
       timeoutMs: tool.served ? servedMs(tool) : (tool.timeoutMs ?? DEFAULT_TOOL_TIMEOUT_MS),
-      local: !tool.served && tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
+      local: !tool.served && !live && tool.effect === 'read' && (tool.typicalMs ?? LOCAL_READ_MS) <= LOCAL_READ_MS,
       definite: definiteOf(tool),
       // Whoever ends a server twice does so a third time.
       ...(tool.served ? { redispatches: 1 } : {}),
@@ -44,7 +47,7 @@ export function planOf({ environment, batch, kase, agent, rules }: TrialContext)
     tools,
     budget: kase.budget,
     keep: batch.options.keep,
-    slowWorld: !kase.cassette && (batch.options.isolation !== 'schema' || environment.environment.toolServer !== undefined),
+    slowWorld: !kase.cassette && (batch.options.isolation !== 'schema' || environment.environment.toolServer !== undefined || live),
     ...(rules.length > 0 && { rules: plannedRules({ rules, environment }) }),
     ...(Object.keys(words).length > 0 && { words }),
     ...(kase.conversation && { user: kase.conversation.user }),

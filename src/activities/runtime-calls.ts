@@ -74,7 +74,8 @@ async function lookUp({ world, args, ended, sees }: RuntimeCall): Promise<Told> 
   // It waited for an approver, and was not let through.
   if (row.state === 'denied')
     return { result: { ...told, state: 'denied', problem: row.problem && { ...row.problem } }, found: { operation: ended, state: 'denied' } };
-  const { row: now, effects } = await world.ledger.recover(ended, EVERY_DISPATCH);
+  const { row: now, effects, open } = await world.ledger.recover(ended, EVERY_DISPATCH);
+  if (open) return { result: { ...told, state: 'unknown' } };
   if (now?.state === 'committed' || effects > 0) {
     return { result: { ...told, state: 'committed', result: now?.result ?? null }, found: { operation: ended, state: 'committed' } };
   }

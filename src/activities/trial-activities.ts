@@ -235,12 +235,12 @@ export function createTrialActivities(services: ActivityServices, options: Trial
 
     async recoverOperation({ world: ref, operation, dispatch }) {
       const world = await worlds.open(ref);
-      const { row, effects } = await world.ledger.recover(operation, dispatch);
+      const { row, effects, open } = await world.ledger.recover(operation, dispatch);
       if (row?.state === 'committed') return { found: 'committed', told: foundIn(row) ?? null };
       if (row?.state === 'failed' && row.problem) {
         return { found: 'failed', problem: { ...row.problem, message: printable(row.problem.message, MAX_PROBLEM_LENGTH) } };
       }
-      return effects > 0 ? { found: 'undetermined' } : { found: 'absent' };
+      return effects > 0 || open ? { found: 'undetermined' } : { found: 'absent' };
     },
 
     ...createApprovalActivities(services, contexts),

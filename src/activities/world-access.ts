@@ -8,12 +8,12 @@ import type { World } from '../environments/world.ts';
 /**
  * Addresses and credentials of a world's services that an agent's description asks for; of services that its environment has. They pass to the agent alone.
  *
- * @throws {ApplicationFailure} `AccessNeedsDatabase`
+ * @throws {ApplicationFailure} `AccessNeedsDatabase`, `AccessNeedsFixture`
  */
 export async function worldAccess(
   addresses: ServiceAddresses,
   { services }: Pick<Environment, 'services'>,
-  world: Pick<World, 'credentials'>,
+  world: Pick<World, 'credentials' | 'live'>,
   access: readonly ServiceAccess[],
 ): Promise<AgentServices> {
   if (access.length === 0) return {};
@@ -21,6 +21,10 @@ export async function worldAccess(
   if (access.includes('sql') && sqlUrl === null) {
     const message = 'an agent with SQL of its own needs a world with a database of its own: run with --isolation database or container';
     throw ApplicationFailure.nonRetryable(message, 'AccessNeedsDatabase');
+  }
+  if (world.live) {
+    const message = "an agent with access of its own needs fixtures: what it did past the tools at a real service could not be told from the tools' own doing";
+    throw ApplicationFailure.nonRetryable(message, 'AccessNeedsFixture');
   }
   const { smtp, tickets } = addresses;
   return {

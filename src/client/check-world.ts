@@ -9,7 +9,8 @@ const LEASE_MS = 5 * 60_000;
 export async function inCheckWorld<T>(root: Root, environment: LoadedEnvironment, work: (world: World) => Promise<T>): Promise<T> {
   const owner = `check-${randomUUID()}`;
   const kase = { clock: '2026-01-01T00:00:00Z', timezone: 'UTC', state: [] };
-  const world = await root.worlds.open(await root.worlds.provision(environment, { owner, workflowId: owner, isolation: 'schema', leaseMs: LEASE_MS, kase }));
+  const lease = { owner, workflowId: owner, isolation: 'schema', leaseMs: LEASE_MS, kase, bare: true } as const;
+  const world = await root.worlds.open(await root.worlds.provision(environment, lease));
   try {
     return await work(world);
   } finally {

@@ -1,10 +1,12 @@
 import { requireGateLabels } from '../domain/gates/gate-labels.ts';
 import type { Money } from '../domain/model.ts';
+import { isLive } from '../environments/live.ts';
 import type { BatchOptions, BatchPlan } from '../store/store.ts';
 import type { LoadedAgent, LoadedSchedule, Suite } from '../suite/suite.ts';
 import { contentOf } from '../worker/content.ts';
 import type { Root } from '../worker/root.ts';
 import type { RunRequest } from './api.ts';
+import { requireLiveVariables } from './live-variables.ts';
 import { requireAccess, requirePrices } from './agent-access.ts';
 import { casesOnCassettes, onVariantsOfItsOwn, requireNoAccess, requireRecordedModels } from './cassettes/play.ts';
 import { onlyLastFailed } from './last-failed.ts';
@@ -14,6 +16,8 @@ import { selectCases, selectShard, tagsOf, trialsOf } from './select.ts';
 import { selectSchedules } from './select-schedules.ts';
 
 const DEFAULT_CONCURRENCY = 8;
+/** Of environments with real services, which have few workers and do not like to be stormed. */
+const LIVE_CONCURRENCY = 2;
 const RETRIES = 2;
 
 /** What a request comes to, before anything of it is stored. */
@@ -35,11 +39,13 @@ export async function planRun(
 ): Promise<PlannedRun> {
   const deployment = request.deployment ?? config.deployment;
   const options = {
-    ...optionsOf(request, suite.defaults),
+    ...optionsOf(request, suite.defaults, isLive(environment.environment)),
     ...(deployment !== null && { deployment: { name: deployment, content: contentOf(environment.generation, agents) } }),
   };
   requireGateLabels(request.gates ?? [], tagsOf(suite.cases));
   requireAccess(agents, options.isolation);
+  // Workers of a deployment have variables of their own.
+  if (deployment === null && !request.cassettes) requireLiveVariables(environment.environment);
   const maxCost = request.maxCost ?? suite.defaults.maxCost ?? null;
   requirePrices(agents, maxCost);
   const selected = selectCases(suite.cases, request);
@@ -59,12 +65,12 @@ export async function planRun(
   return { suite, agents, schedules, trials, plan, maxCost };
 }
 
-function optionsOf(request: RunRequest, { addresses, unverified, gates = [] }: Suite['defaults']): BatchOptions {
+function optionsOf(request: RunRequest, { addresses, unverified, gates = [] }: Suite['defaults'], live: boolean): BatchOptions {
   return {
     isolation: request.isolation ?? 'schema',
-    // Of what stands for a world on a cassette there is nothing to keep.
-    keep: request.cassettes ? 'never' : (request.keep ?? 'failed'),
-    concurrency: Math.max(1, request.concurrency ?? DEFAULT_CONCURRENCY),
+    // Of what stands for a world on a cassette there is nothing to keep, and real services cannot be set back to what they were.
+    keep: request.cassettes || live ? 'never' : (request.keep ?? 'failed'),
+    concurrency: Math.max(1, request.concurrency ?? (live ? LIVE_CONCURRENCY : DEFAULT_CONCURRENCY)),
     retries: RETRIES,
     ...(request.priority !== undefined && { priority: request.priority }),
     ...(request.human && { human: true }),

@@ -73,6 +73,8 @@ export interface TrialRecord {
   readonly removed?: readonly ('conversation' | 'subject')[];
   /** What went wrong on purpose, and what production is like. Absent in records of before there were schedules. */
   readonly faults?: RecordedFaults;
+  /** Real services in place of fixtures, as they named themselves, by the contract that they fulfil: `{ tickets: Request Tracker 5.0.3 }`. Absent: none. */
+  readonly live?: { readonly [contract: string]: string };
   /** It was played on a cassette: its effects are the recorded ones. Absent: they were observed. */
   readonly replayed?: ReplayedRoute;
 }

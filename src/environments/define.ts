@@ -6,6 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
 import type { TextComparison } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
+import { type LiveTickets, liveProblem } from './live.ts';
 import { runtimeTools } from './runtime-tools.ts';
 import { serverProblem, type ToolServer } from './tool-server.ts';
 
@@ -38,6 +39,8 @@ export function defineEnvironment(definition: EnvironmentDefinition): Environmen
     if (seen.has(tool.name)) throw new EnvironmentDefinitionError(definition.name, `tool "${tool.name}" is defined twice`);
     seen.add(tool.name);
   }
+  const live = liveProblem(definition);
+  if (live !== null) throw new EnvironmentDefinitionError(definition.name, live);
   const problem = definition.toolServer ? serverProblem(definition.toolServer, definition.services) : null;
   if (problem !== null) throw new EnvironmentDefinitionError(definition.name, problem);
   return Object.freeze({ ...definition, tools, [ENVIRONMENT]: true as const });
@@ -151,6 +154,11 @@ export interface TicketsOptions {
   readonly tickets: string;
   /** Table that holds comments: `id`, `ticket_id`, `author`, `body`, `public`, `created_at`. */
   readonly comments: string;
+  /**
+   * A real ticket system in place of the fixture: each world has an account and a queue of its own there, with the rows of these tables in it. The tables then hold the
+   * start alone. Needs `binding: sandbox`. Default: none.
+   */
+  readonly live?: LiveTickets;
 }
 
 /** Decides beside the case's list of permitted tools. Returns null when the call is permitted, else the reason that the agent is told. */
@@ -265,6 +273,7 @@ export function isEnvironment(value: unknown): value is Environment {
 }
 
 export type { ApprovalRule } from '../domain/approval.ts';
+export type { LiveEndpoint, LiveTickets } from './live.ts';
 export type { ServerTool, ToolServer, WorldValue } from './tool-server.ts';
 // A pack's suite often has agents beside it: their types come from the same door.
 export type { AgentReply, AgentSession, CallOptions, CallResult, ModuleAgent, UserMessage } from './agent.ts';

@@ -1,9 +1,14 @@
 import type { EnvironmentFacts, EnvironmentService } from '../domain/environment-facts.ts';
 import type { Environment } from './define.ts';
 
-/** What a report says of an environment's services. All of them are fixtures: live services are not supported. */
+/** What a report says of an environment's services. */
 export function servicesOf({ services, toolServer }: Pick<Environment, 'services' | 'toolServer'>): EnvironmentFacts['services'] {
-  return [DATABASE, ...(services?.inbox ? [INBOX] : []), ...(services?.tickets ? [TICKETS] : []), ...(toolServer ? [TOOL_SERVER] : [])];
+  return [
+    DATABASE,
+    ...(services?.inbox ? [INBOX] : []),
+    ...(services?.tickets ? [services.tickets.live ? LIVE_TICKETS : TICKETS] : []),
+    ...(toolServer ? [TOOL_SERVER] : []),
+  ];
 }
 
 const DATABASE: EnvironmentService = {
@@ -28,6 +33,14 @@ const TICKETS: EnvironmentService = {
   contract: 'an HTTP service over tables of the world, as the author of the pack wrote it',
   checkedAt: null,
   cannotShow: ['how the real ticket system validates, limits and automates', 'its latency and its outages beyond the fault schedules'],
+};
+
+const LIVE_TICKETS: EnvironmentService = {
+  name: 'tickets',
+  kind: 'live',
+  contract: 'a real ticket system (Request Tracker), with an account and a queue for each trial',
+  checkedAt: null,
+  cannotShow: ['failures that did not happen during the trial, since none is injected', 'which of two equal requests was done, where neither was answered'],
 };
 
 const TOOL_SERVER: EnvironmentService = {

@@ -75,7 +75,7 @@ export function resolveEnvironment(nameOrPath: string, baseDir: string): string 
   );
 }
 
-const BUILT_IN = ['support-desk', 'workbench', 'retail'];
+const BUILT_IN = ['support-desk', 'workbench', 'retail', 'live-desk'];
 
 /** Digest of a pack's code at its first import here, by file. */
 const imported = new Map<string, Promise<string>>();

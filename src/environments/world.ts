@@ -8,7 +8,7 @@ import type { OperationProblem } from '../domain/operation.ts';
 import type { RecordedFaults, TableFacts } from '../domain/record.ts';
 import type { LockWait } from '../postgres/lock-waits.ts';
 import type { PinnedTool } from './pinned-tools.ts';
-import type { Environment, InboxOptions, PreviewQuery, TicketsOptions, WorldSql } from './define.ts';
+import type { Environment, InboxOptions, PreviewQuery, TicketsOptions, WorldMail, WorldSql, WorldTickets } from './define.ts';
 
 /** `schema`: pooled, a schema and a role in a shared database. `database`: a template clone. `container`: a Postgres of its own. */
 export type Isolation = 'schema' | 'database' | 'container';
@@ -48,6 +48,8 @@ export interface WorldRef {
   readonly host: string;
   readonly isolation: Isolation;
   readonly epoch: number;
+  /** It has accounts at real services. Absent: all of its services are fixtures. */
+  readonly live?: true;
 }
 
 export interface LeaseRequest {
@@ -58,7 +60,9 @@ export interface LeaseRequest {
   readonly isolation: Isolation;
   /** Milliseconds of real time, from now. */
   readonly leaseMs: number;
-  readonly kase: Pick<Case, 'clock' | 'timezone' | 'state' | 'cassette'>;
+  readonly kase: Pick<Case, 'clock' | 'timezone' | 'state' | 'cassette'> & Partial<Pick<Case, 'permission'>>;
+  /** Nobody acts in it: it gets no accounts at real services. Default: it does. */
+  readonly bare?: true;
   /** Rules of the trial's fault schedule, drawn; absent or empty: none. The world keeps them for its services. */
   readonly faults?: readonly DrawnRule[];
 }
@@ -208,6 +212,8 @@ export interface World {
    * Absent: tools act. @throws {FencedError} after the fence
    */
   readonly replay?: (call: ReplayCall) => Promise<ReplayedAnswer>;
+  /** Clients of the real services that this world has in place of fixtures. Absent: its services are all fixtures. */
+  readonly live?: LiveClients;
   readonly faults: WorldFaults;
   /** Columns by table. */
   readonly columns: { readonly [table: string]: readonly string[] };
@@ -245,6 +251,8 @@ export interface World {
     readonly effects: readonly Effect[];
     readonly lateAttempts: readonly LateAttempt[];
     readonly tables: { readonly [table: string]: TableFacts };
+    /** Real services, as they named themselves. */
+    readonly live?: { readonly [contract: string]: string };
     /** Of a trial that is played on a cassette. */
     readonly replayed?: { readonly route: ReplayedRoute; readonly faults: Pick<RecordedFaults, 'schedule' | 'rules' | 'injected'> | null };
   }>;
@@ -314,6 +322,20 @@ export interface WorldCredentials {
   readonly server: { readonly secret: string; readonly sqlUrl: string } | null;
 }
 
+/** Clients of a world's real services, by the contract that they fulfil. Each speaks as the world's own account. */
+export interface LiveClients {
+  readonly tickets?: (call: LiveCall) => WorldTickets;
+  readonly mail?: (call: LiveCall) => WorldMail;
+}
+
+/** An attempt of an operation that speaks to a real service. */
+export interface LiveCall {
+  readonly operation: { readonly id: string; readonly attempt: number };
+  /** World time. */
+  readonly now: Date;
+  readonly signal: AbortSignal;
+}
+
 /** A call that a cassette is to answer, with digests of what it was made under. */
 export interface ReplayCall {
   readonly operation: string;
@@ -374,9 +396,9 @@ export interface Ledger {
   tried(operationId: string, tries: number): Promise<void>;
   /**
    * Fences attempts of an operation up to `attempt` (waiting, bounded, for one that is committing), then tells what stands.
-   * `effects`: rows or mails that carry this operation.
+   * `effects`: rows or mails that carry this operation. `open`: of a real service, which cannot say whether it did what it was asked, or may still do it.
    */
-  recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number }>;
+  recover(operationId: string, attempt: number): Promise<{ readonly row: LedgerRow | null; readonly effects: number; readonly open?: true }>;
   all(): Promise<readonly LedgerRow[]>;
   late(attempt: Omit<LateAttempt, 'at'>): Promise<void>;
 }

@@ -47,6 +47,7 @@ import { countGroups, listRunning, setModelWait } from './progress.ts';
 import { purgeClass } from './purge.ts';
 import { purgeSubject } from './purge-subject.ts';
 import { nightRows } from './nights.ts';
+import { liveSpaceRows } from './live-spaces.ts';
 import { findOrigin } from './origins.ts';
 import { requeueTrial } from './requeue.ts';
 import { listSamples } from './samples.ts';
@@ -105,6 +106,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
     cassetteWorlds: cassetteWorldRows(database),
     judging: judgingRows(database, now),
     nights: nightRows(database),
+    liveSpaces: liveSpaceRows(database),
 
     putDocuments: ({ cases, agents, schedules = [] }) => database.transaction((sql) => putDocuments(sql, cases, agents, schedules, now())),
     caseDocument: (hash) => caseDocument(database, hash),

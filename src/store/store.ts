@@ -15,6 +15,7 @@ import type { Ending, Verdict } from '../domain/verdict.ts';
 import type { AuditedAct, AuditEntry, AuditFilter } from './audit.ts';
 import type { ConsoleKey, ListedToken } from './console-keys.ts';
 import type { CassetteWorldRows } from './cassette-worlds.ts';
+import type { LiveSpaceRows } from './live-spaces.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
 import type { JudgingRows } from './judging.ts';
 import type { KeyUse, Rotation } from './keys.ts';
@@ -468,6 +469,8 @@ export interface Store extends AsyncDisposable {
   readonly cassetteWorlds: CassetteWorldRows;
   /** Times at which schedules were due, and what they have shown. */
   readonly nights: NightRows;
+  /** What worlds have at real services. */
+  readonly liveSpaces: LiveSpaceRows;
 
   /** Rubrics, judgements of models, labels of people. */
   readonly judging: JudgingRows;

@@ -1,6 +1,7 @@
 import type { FaultRule, FaultService } from '../domain/fault.ts';
 import { SERVICE_KINDS } from '../domain/fault.ts';
-import type { Tool } from '../environments/define.ts';
+import type { TicketsOptions, Tool } from '../environments/define.ts';
+import { isLive } from '../environments/live.ts';
 import { argumentNames, type CheckedTool } from './check-arguments.ts';
 import { changeProblems, type KnownTables } from './check-tables.ts';
 import { sourceOfSchedule } from './fault-file.ts';
@@ -12,7 +13,7 @@ import { type Path, valueAt, type YamlFile } from './yaml-file.ts';
 export interface ScheduleFacts {
   readonly environment: {
     readonly tools: readonly (CheckedTool & Pick<Tool, 'effect'>)[];
-    readonly services?: { readonly inbox?: unknown; readonly tickets?: unknown };
+    readonly services?: { readonly inbox?: unknown; readonly tickets?: TicketsOptions };
   };
   readonly tables?: KnownTables;
 }
@@ -23,15 +24,18 @@ export function checkSchedules(suite: Pick<Suite, 'schedules'>, facts: ScheduleF
 }
 
 /** Services of an environment that a rule can name. */
-export function servicesOf({ services }: Pick<ScheduleFacts['environment'], 'services'>): readonly FaultService[] {
+export function servicesOf({ services }: { readonly services?: { readonly inbox?: unknown; readonly tickets?: unknown } }): readonly FaultService[] {
   return ['database', ...(['inbox', 'tickets'] as const).filter((name) => services?.[name] !== undefined)];
 }
 
 function scheduleProblems(loaded: LoadedSchedule, facts: ScheduleFacts): readonly FileProblem[] {
   const source = sourceOfSchedule(loaded);
   if (source === null) return [];
+  if (loaded.schedule.rules.length > 0 && isLive(facts.environment)) return [problemAt(source, ['faults'], NO_FAULTS_THERE)];
   return inOrder(loaded.schedule.rules.flatMap((rule, index) => ruleProblems(source, ['faults', index], rule, facts)));
 }
+
+const NO_FAULTS_THERE = 'the environment has real services, into which no fault can be injected; leave the schedule out, or bind the services to fixtures';
 
 function ruleProblems(source: YamlFile, at: Path, rule: FaultRule, facts: ScheduleFacts): readonly FileProblem[] {
   const { fault } = rule;

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
+import { withLive } from '../live/live-worlds.ts';
 import { withCassettes } from '../cassettes/replay-worlds.ts';
 import { loadEnvironment } from '../environments/load.ts';
 import type { EnvironmentSource, LoadedEnvironment, Worlds } from '../environments/world.ts';
@@ -8,7 +9,7 @@ import { containerOwner } from '../infra/world-containers.ts';
 import { createStore } from '../store/postgres-store.ts';
 import type { Store } from '../store/store.ts';
 import { KeyRing } from '../keys/key-ring.ts';
-import type { Config } from './config.ts';
+import { type Config, readVariables } from './config.ts';
 import { createFailpoints } from './failpoints.ts';
 import { createLog } from './log.ts';
 import { payloadCodec } from './payload-codec.ts';
@@ -55,7 +56,7 @@ export async function createRoot(config: Config, { lazy = false, now = () => new
       log: (message, details) => log.warn(details, message),
     }),
   );
-  const worlds = withCassettes(servers, store);
+  const worlds = withLive(withCassettes(servers, store), store, readVariables);
   const temporal = stack.use(await connectClient(config.temporal, { lazy, codec: payloadCodec(new KeyRing(config.keys)) }));
   const owned = stack.move();
   return { config, log, store, worlds, temporal, loadEnvironment: rememberEnvironments(), now, [Symbol.asyncDispose]: () => owned.disposeAsync() };
