@@ -11,7 +11,7 @@ export function mdText(text: string): string {
       .replaceAll('&', '&amp;')
       .replaceAll('<', '&lt;')
       .replaceAll('>', '&gt;')
-      .replace(/^(\s*)([-+#=]|\d+(?=[.)]))/, (_, space: string, start: string) => (/\d/.test(start) ? `${space}${start}\\` : `${space}\\${start}`))
+      .replace(/^(\s*)([-+#=]|\d+(?=[.)](?:\s|$)))/, (_, space: string, start: string) => (/\d/.test(start) ? `${space}${start}\\` : `${space}\\${start}`))
       .replaceAll('://', '\\://')
       .replace(/www\./gi, (found) => `${found.slice(0, 3)}\\.`)
       // A comment between the sign and the name: the way GitHub itself documents for text that must notify nobody.

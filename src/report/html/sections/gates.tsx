@@ -23,9 +23,9 @@ export function GatesBody({ data }: { readonly data: ReportData }) {
       </p>
       <DataTable
         caption="Gates"
-        head={['gate', 'agent', 'result', 'figure', '95% interval', 'judged by', 'of what']}
-        sentences={[0, 6]}
-        rows={rows.slice(0, LISTED).map(({ gate, agent, asked, figure, interval, by, result, reason }) => [
+        head={['gate', 'agent', 'result', 'judged by', 'figure']}
+        sentences={[0, 4]}
+        rows={rows.slice(0, LISTED).map(({ gate, agent, asked, by, result, reason }) => [
           <>
             <Name text={gate} />
             <div class="dim">
@@ -34,8 +34,6 @@ export function GatesBody({ data }: { readonly data: ReportData }) {
           </>,
           <Name text={agent} />,
           <span class={`badge ${RESULTS[result].look}`}>{RESULTS[result].text}</span>,
-          figure === null ? 'none' : <span class="whole">{figure}</span>,
-          interval === null ? 'none' : <span class="whole">{interval}</span>,
           by,
           <Says text={reason} max={400} />,
         ])}

@@ -50,7 +50,6 @@ export function matrixBody({ facts }: Pick<ReportData, 'facts'>) {
 }
 
 const MOST_AGENTS = 8;
-const FEW = 50;
 
 /** Cases with mixed results and cases in quarantine. Null: there is neither. */
 export function mixedBody({ mixed, quarantined }: Pick<ReportData, 'mixed' | 'quarantined'>) {
@@ -74,7 +73,7 @@ export function mixedBody({ mixed, quarantined }: Pick<ReportData, 'mixed' | 'qu
               <Id text={one.examples.passed} />,
               <Id text={one.examples.other} />,
             ])}
-          more={{ rows: mixed.length - FEW, where: 'in report.json' }}
+          more={{ rows: mixed.length - LISTED, where: 'in report.json' }}
         />
       )}
       {quarantined.length > 0 && (
