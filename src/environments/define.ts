@@ -6,7 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import type { ToolEffect } from '../domain/operation.ts';
 import type { TextComparison } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
-import { type LiveTickets, liveProblem } from './live.ts';
+import { type LiveMail, type LiveTickets, liveProblem } from './live.ts';
 import { runtimeTools } from './runtime-tools.ts';
 import { serverProblem, type ToolServer } from './tool-server.ts';
 
@@ -147,6 +147,11 @@ export interface InboxOptions {
   readonly recipients?: { readonly known: readonly string[] } | 'any';
   /** Default 1 MiB. */
   readonly maxBytes?: number;
+  /**
+   * A real mail server in place of the fixture: each world has a domain and accounts of its own there. `recipients` and `maxBytes` are then the server's own. Needs
+   * `binding: sandbox`. Default: none.
+   */
+  readonly live?: LiveMail;
 }
 
 export interface TicketsOptions {
@@ -273,7 +278,7 @@ export function isEnvironment(value: unknown): value is Environment {
 }
 
 export type { ApprovalRule } from '../domain/approval.ts';
-export type { LiveEndpoint, LiveTickets } from './live.ts';
+export type { LiveEndpoint, LiveMail, LiveTickets } from './live.ts';
 export type { ServerTool, ToolServer, WorldValue } from './tool-server.ts';
 // A pack's suite often has agents beside it: their types come from the same door.
 export type { AgentReply, AgentSession, CallOptions, CallResult, ModuleAgent, UserMessage } from './agent.ts';

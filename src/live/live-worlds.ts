@@ -33,7 +33,7 @@ export function withLive(worlds: Worlds, store: Pick<Store, 'liveSpaces'>, varia
       ...{ world: key, service, binding: JSON.parse(JSON.stringify(binding)), owner: request.owner },
       ...{ actsFor: request.kase.permission?.user ?? '', shiftMs: now.getTime() - at, until: new Date(at + request.leaseMs) },
     };
-    const { row, left } = await rows.begin(noted, (tries) => `${TAG}${digest(`${request.owner} ${key}`)}-${tries}`);
+    const { row, left } = await rows.begin(noted, (tries) => `${TAG}${digest(`${request.owner} ${key} ${service}`)}-${tries}`);
     if (row.state !== 'making') return;
     const part = partOf(row, variables, (table) => world.rows(table));
     // What an earlier try had made is of no use: how far it came is not known.

@@ -4,6 +4,7 @@ import type { LiveBindings, LiveEndpoint } from '../environments/live.ts';
 import type { LiveSpaceRow } from '../store/live-spaces.ts';
 import { LiveVariableMissingError } from './errors.ts';
 import type { LiveService, Space } from './live-service.ts';
+import { mailServer } from './mail/mail-server.ts';
 import { requestTracker } from './tickets/request-tracker.ts';
 
 /** Those of the named variables that this process has. */
@@ -26,11 +27,12 @@ export interface Resolved {
 
 /** The service that a space is at, with what this process knows of it. @throws {LiveVariableMissingError} */
 export function partOf(row: LiveSpaceRow, variables: Variables, rows: Space['rows']): LivePart {
-  const binding = row.binding as unknown as NonNullable<LiveBindings['tickets']>;
-  const at = resolve(row.service, binding, variables);
+  const at = resolve(row.service, row.binding as unknown as LiveEndpoint, variables);
   const { name, until, shiftMs, actsFor, kept } = row;
   const space = { name, password: passwordOf(at.secret, name), until, shiftMs, actsFor, kept, rows };
-  return { contract: 'tickets', service: requestTracker({ ...at, tables: binding.tables }), space };
+  if (row.service === 'mail') return { contract: 'mail', service: mailServer(at), space };
+  const { tables } = row.binding as unknown as NonNullable<LiveBindings['tickets']>;
+  return { contract: 'tickets', service: requestTracker({ ...at, tables }), space };
 }
 
 /** @throws {LiveVariableMissingError} */

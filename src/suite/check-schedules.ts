@@ -1,6 +1,6 @@
 import type { FaultRule, FaultService } from '../domain/fault.ts';
 import { SERVICE_KINDS } from '../domain/fault.ts';
-import type { TicketsOptions, Tool } from '../environments/define.ts';
+import type { InboxOptions, TicketsOptions, Tool } from '../environments/define.ts';
 import { isLive } from '../environments/live.ts';
 import { argumentNames, type CheckedTool } from './check-arguments.ts';
 import { changeProblems, type KnownTables } from './check-tables.ts';
@@ -13,7 +13,7 @@ import { type Path, valueAt, type YamlFile } from './yaml-file.ts';
 export interface ScheduleFacts {
   readonly environment: {
     readonly tools: readonly (CheckedTool & Pick<Tool, 'effect'>)[];
-    readonly services?: { readonly inbox?: unknown; readonly tickets?: TicketsOptions };
+    readonly services?: { readonly inbox?: InboxOptions; readonly tickets?: TicketsOptions };
   };
   readonly tables?: KnownTables;
 }

@@ -7,7 +7,7 @@ import { findContainerEngine } from '../../src/infra/postgres-container.ts';
 import { readSettings } from '../../src/worker/config.ts';
 
 /** What a test may need that not every machine has. */
-export type RequirementName = 'browser' | 'container' | 'datasets' | 'python' | 'tickets';
+export type RequirementName = 'browser' | 'container' | 'datasets' | 'mail' | 'python' | 'tickets';
 
 export interface Requirement {
   readonly met: boolean;
@@ -25,7 +25,7 @@ export const DATASETS = process.env.TRIALBED_DATASETS ?? fileURLToPath(new URL('
  * @throws when it is missing and `TRIALBED_TEST_REQUIRE` (a list with commas) names it: in CI a skip is a failure
  */
 export async function requireOrSkip(name: RequirementName): Promise<Requirement> {
-  const requirement = await { browser, container, datasets, python, tickets }[name]();
+  const requirement = await { browser, container, datasets, mail, python, tickets }[name]();
   const demanded = (process.env.TRIALBED_TEST_REQUIRE ?? '').split(',').map((part) => part.trim());
   if (!requirement.met && demanded.includes(name)) throw new Error(`TRIALBED_TEST_REQUIRE names ${name}, but ${requirement.reason}`);
   return requirement;
@@ -53,12 +53,18 @@ async function container(): Promise<Requirement> {
 /** Image of a real ticket server, made by `scripts/live-images.sh`. */
 export const TICKETS_IMAGE = 'trialbed-live-tickets:current';
 
-async function tickets(): Promise<Requirement> {
+/** Image of a real mail server, made likewise. */
+export const MAIL_IMAGE = 'trialbed-live-mail:current';
+
+const tickets = (): Promise<Requirement> => image(TICKETS_IMAGE);
+const mail = (): Promise<Requirement> => image(MAIL_IMAGE);
+
+async function image(name: string): Promise<Requirement> {
   const engine = await findContainerEngine();
   if (engine.description === null) return { met: false, reason: 'no container engine answers' };
   const { ImageName } = await import('testcontainers');
-  const there = await engine.client.image.exists(ImageName.fromString(TICKETS_IMAGE));
-  return { met: there, reason: there ? '' : `the container image ${TICKETS_IMAGE} is not there; scripts/live-images.sh makes it` };
+  const there = await engine.client.image.exists(ImageName.fromString(name));
+  return { met: there, reason: there ? '' : `the container image ${name} is not there; scripts/live-images.sh makes it` };
 }
 
 async function datasets(): Promise<Requirement> {

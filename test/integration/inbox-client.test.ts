@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type InboxOptions, type OutgoingMail, ToolFailure } from '../../src/environments/define.ts';
-import { createWorldMail, type MailPhase, type WorldMailOptions } from '../../src/environments/inbox/client.ts';
+import { createWorldMail, type WorldMailOptions } from '../../src/environments/inbox/client.ts';
+import type { MailPhase } from '../../src/environments/inbox/delivery.ts';
 import { type Inbox, startInbox } from '../../src/environments/inbox/inbox.ts';
 import { openServiceWorlds, type ServiceWorld, type ServiceWorlds } from './inbox-worlds.ts';
 

@@ -91,7 +91,8 @@ function addNightly(schedule: Command, { host, action }: CommandContext): void {
             host,
             `schedule ${plainText(made.name)} runs ${plainText(made.suite)} every night at ${made.at} ${made.timezone}, next ${made.next ?? 'never'}`,
           );
-          note(host, hintsFor(host, flags)(`worker has to run then; schedule trigger ${made.name} begins a night now`));
+          const hint = hintsFor(host, flags);
+          note(host, `"${hint('worker')}" has to run then; "${hint(`schedule trigger ${made.name}`)}" begins a night now`);
         }
         return EXIT.ok;
       }),
@@ -185,7 +186,7 @@ function addSteering(schedule: Command, { host, action }: CommandContext): void 
       action(async (name: string, flags: CommonFlags) => {
         await withClient(host, flags, (client) => client.schedules.trigger(name));
         if (flags.json) printJson(host, { type: 'schedule', name, triggered: true });
-        else print(host, `a night of ${plainText(name)} begins where a "trialbed worker" runs; "trialbed schedule show ${plainText(name)}" shows it`);
+        else print(host, `a night of ${plainText(name)} begins where a "trialbed worker" runs; "${hintsFor(host, flags)(`schedule show ${name}`)}" shows it`);
         return EXIT.ok;
       }),
     );

@@ -87,7 +87,7 @@ export function nightActivities({ root, bed, tell }: NightServices): NightActivi
     const leased = await root.worlds.leased(`${batch}-`);
     const left: NightFinding[] = leased === 0 ? [] : [{ invariant: 'left_nothing', detail: `${leased} worlds are still leased`, trial: null }];
     const found = [...findingsOf(facts), ...left, ...(plan.contract ? await drift(plan) : [])];
-    const versions = await versionsOf(root, batch);
+    const versions = await versionsOf(root, batch, facts);
     const before = (await store.nights.of(schedule, 100)).find((one) => one.id !== night && one.body.versions !== undefined);
     return {
       trials: { planned: facts.length, ended: facts.filter(({ ending }) => ending !== null).length },

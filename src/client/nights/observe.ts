@@ -10,11 +10,12 @@ const UNAVAILABLE = /unavailable|unreachable|refused_connection|\b503\b/i;
 const TIMED_OUT = /unknown|time_?out|timed_out|outcome/i;
 
 /** The versions of everything that a batch talked to, as each names itself. */
-export async function versionsOf(root: Pick<Root, 'store' | 'temporal'>, batchId: string): Promise<NightVersions> {
+export async function versionsOf(root: Pick<Root, 'store' | 'temporal'>, batchId: string, facts: readonly TrialFacts[]): Promise<NightVersions> {
   const { store, temporal } = root;
   const batch = await store.batch(batchId);
   const documents = await store.documentsOf(batchId);
   const calls = await store.modelCallsOf(batchId);
+  const live = await liveOf(root, facts);
   const system = await temporal.workflowService.getSystemInfo({});
   const models = new Map<string, Set<string>>();
   for (const { call } of calls) models.set(`model ${call.model}`, (models.get(`model ${call.model}`) ?? new Set()).add(call.reported ?? 'it reports none'));
@@ -31,8 +32,18 @@ export async function versionsOf(root: Pick<Root, 'store' | 'temporal'>, batchId
       ),
     ),
     ...Object.fromEntries(documents.agents.map(({ hash, spec }) => [`agent ${spec.name}`, hash.slice(0, 12)])),
+    ...Object.fromEntries(Object.entries(live).map(([service, version]) => [`live ${service}`, version])),
     ...Object.fromEntries([...models].map(([name, reported]) => [name, [...reported].sort().join(', ')])),
   };
+}
+
+/** What real services call themselves, by the newest trial that says so. */
+async function liveOf({ store }: Pick<Root, 'store'>, facts: readonly TrialFacts[]): Promise<{ readonly [service: string]: string }> {
+  for (const { trial, attempts } of facts.toReversed()) {
+    const live = (await store.record(trial, attempts))?.live;
+    if (live) return { ...live };
+  }
+  return {};
 }
 
 function toolsOf(facts: EnvironmentFacts | undefined): readonly (readonly [string, string])[] {
