@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import type { WorldMail } from '../../environments/define.ts';
 import { compose, deliver, type Submission } from '../../environments/inbox/delivery.ts';
-import { LiveUnreachableError } from '../errors.ts';
+import { LiveUnreachableError, repeatable } from '../errors.ts';
 import type { LiveRequest, LiveService, Observed, Space } from '../live-service.ts';
 import type { Resolved } from '../parts.ts';
 import { mailAccounts } from './accounts.ts';
@@ -65,42 +65,53 @@ export function mailServer({ address, secret }: Resolved, { arrivesMs = 60_000, 
   };
 
   return {
-    async provision(space) {
-      const domain = domainOf(space);
-      const [send, read] = [sender(space), reader(space)];
-      await accounts.put([send, read].map(({ user, password }) => ({ login: user, password, domain, until: space.until })));
-      await using mailbox = await mailboxOf(space);
-      return { server: mailbox.server };
-    },
+    provision: (space) =>
+      repeatable(async () => {
+        const domain = domainOf(space);
+        const [send, read] = [sender(space), reader(space)];
+        await accounts.put([send, read].map(({ user, password }) => ({ login: user, password, domain, until: space.until })));
+        await using mailbox = await mailboxOf(space);
+        return { server: mailbox.server };
+      }),
     client: (space, call, log) => createLiveMail({ name: space.name, domain: domainOf(space), at: sender(space) }, call, log),
     async fence(space, { drainMs }) {
       await accounts.disable(sender(space).user);
       await pause(drainMs);
     },
-    async observe(space, requests): Promise<Observed> {
-      await using mailbox = await mailboxOf(space);
-      await probe(space, mailbox);
-      const open = await missing(mailbox, requests);
-      const quietUntil = Date.now() + quietMs;
-      for (const { sent, answered } of requests) if (answered === null) await mailbox.has(String(sent['messageId']), Math.max(0, quietUntil - Date.now()));
-      const operations = new Map(requests.map(({ sent, operation }) => [sent['messageId'], operation]));
-      const arrivals = await readArrivals(await mailbox.messages(), { domain: domainOf(space), shiftMs: space.shiftMs });
-      return {
-        effects: arrivals.map((mail, index) => ({ ...mail, seq: index + 1, operation: operations.get(mail.messageId ?? '') ?? null })),
-        open,
-        tables: {},
-        version: [await greeting(place.submission), mailbox.server].filter((part) => part !== null).join(' with '),
-      };
-    },
-    async release(name) {
-      const mailbox = await mailboxOf({ name }).catch(() => null);
-      if (mailbox) {
-        await using opened = mailbox;
-        await opened.clear();
-      }
-      await accounts.remove(domainOf({ name }));
-    },
+    observe: (space, requests) =>
+      repeatable(async (): Promise<Observed> => {
+        await using mailbox = await mailboxOf(space);
+        await probe(space, mailbox);
+        const open = await missing(mailbox, requests);
+        const quietUntil = Date.now() + quietMs;
+        for (const { sent, answered } of requests) if (answered === null) await mailbox.has(String(sent['messageId']), Math.max(0, quietUntil - Date.now()));
+        const operations = new Map(requests.map(({ sent, operation }) => [sent['messageId'], operation]));
+        const arrivals = await readArrivals(await mailbox.messages(), { domain: domainOf(space), shiftMs: space.shiftMs });
+        return {
+          effects: arrivals.map((mail, index) => ({ ...mail, seq: index + 1, operation: operations.get(mail.messageId ?? '') ?? null })),
+          open,
+          tables: {},
+          version: [await greeting(place.submission), mailbox.server].filter((part) => part !== null).join(' with '),
+        };
+      }),
+    release: (name) =>
+      repeatable(async () => {
+        // An account that an earlier try has removed has no mails any more; a server that is away still has them.
+        const mailbox = await mailboxOf({ name }).catch((error: unknown) => {
+          if (isRefused(error)) return null;
+          throw error;
+        });
+        if (mailbox) {
+          await using opened = mailbox;
+          await opened.clear();
+        }
+        await accounts.remove(domainOf({ name }));
+      }),
   };
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof LiveUnreachableError && (error.cause as { readonly authenticationFailed?: unknown } | undefined)?.authenticationFailed === true;
 }
 
 /** What passes by itself, as errors of connections say it. */
