@@ -71,7 +71,7 @@ export function reportMarkdown(data: ReportData): string {
 
 /** The size of a comment on a pull request is 65,536. */
 const MOST_CHARACTERS = 60_000;
-/** Sections that go first where all of them are too long, the least needed first. What the fixture does not prove never goes. */
+/** Sections that go where all of them are too long, the least needed first; those that fit once a longer one has gone stay. What the fixture does not prove never goes. */
 const DISPENSABLE = [
   'Diagnostics',
   'Teams',
@@ -108,10 +108,15 @@ function fitted(head: readonly string[], sections: readonly (readonly [string, s
       .join('\n\n')
       .concat('\n');
   };
+  const fits = (without: ReadonlySet<string>) => text(without).length <= MOST_CHARACTERS;
   const without = new Set<string>();
   for (const title of DISPENSABLE) {
-    if (text(without).length <= MOST_CHARACTERS) break;
+    if (fits(without)) break;
     without.add(title);
+  }
+  // One that is long is no reason to do without the short ones that went before it.
+  for (const title of DISPENSABLE.toReversed()) {
+    if (without.delete(title) && !fits(without)) without.add(title);
   }
   return text(without);
 }

@@ -119,3 +119,13 @@ test('report.md: hostile text in every field is no markup, and the text stays wi
   expect(text).toContain('## What this fixture proves, and what it does not');
   expect(text).toContain('Left out for length:');
 });
+
+test('report.md: a section that is too long costs no short one', () => {
+  const [first] = every;
+  const many = Array.from({ length: 900 }, (_, at) => ({ ...(first ?? hostile), trial: `b1-${at}`, case: `case-${at}-${'x'.repeat(600)}` }));
+  const text = reportMarkdown(reportData([], { facts: many }));
+  const left = /^Left out for length: (.*?)\. The whole/m.exec(text)?.[1];
+  expect(left).toBe('Cases and agents');
+  expect(text).toContain('## Cost and time');
+  expect(text.length).toBeLessThanOrEqual(60_000);
+});
