@@ -5,6 +5,7 @@ import type { Decision, DecisionReceipt } from './approvals.ts';
 import type { ConsolePages } from '../gateway/app.ts';
 import type { CompareRequest } from './compare.ts';
 import type { JudgedSeries } from '../report/judges/judged.ts';
+import type { ContractCheck } from '../domain/contract-check.ts';
 import type { JudgeSeries, Judgement } from '../domain/judging.ts';
 import type { JudgeEstimate } from './judges/estimate.ts';
 import type { JudgeReport } from './judges/judge.ts';
@@ -323,6 +324,8 @@ export interface Trialbed extends AsyncDisposable {
   facts(batch: string): AsyncIterable<readonly TrialFacts[]>;
   /** How the batches of its suite came to a batch, by agent; `limit`: batches at most, default 60. @throws {NotFoundError} */
   series(batch: string, options?: { readonly limit?: number }): Promise<Series>;
+  /** When the tools of a batch's environment, of this generation, were held against recordings or another environment; the newest first. @throws {NotFoundError} */
+  contracts(batch: string): Promise<readonly ContractCheck[]>;
   /** What the trials of a batch are made of, and what approvers were asked in them. @throws {NotFoundError} */
   documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
   /** An attempt of a trial, step by step; default: the one that counts. `writeTrace` makes a page of it. @throws {NotFoundError} */

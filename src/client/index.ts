@@ -200,6 +200,9 @@ export function trialbedOver(root: Root, release: () => Promise<void>, options: 
       await batchNamed(id);
       return judgingOf(store, id);
     },
+    async contracts(id) {
+      return store.contractChecks.of((await batchNamed(id)).environment.generation);
+    },
     validate: (suite, options = {}) => untilClosed(validateOnWorkers(suite, options)),
     pin: (suite) => untilClosed(pin(root, suite)),
     contract: (request) => untilClosed(contractOnWorkers(request)),

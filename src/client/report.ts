@@ -34,7 +34,7 @@ export interface ReportOptions {
 }
 
 /** What a report is made from: the client. */
-type ReportBed = Pick<Trialbed, 'results' | 'documents' | 'show'> & Partial<Pick<Trialbed, 'judging' | 'labels'>>;
+type ReportBed = Pick<Trialbed, 'results' | 'documents' | 'show'> & Partial<Pick<Trialbed, 'judging' | 'contracts' | 'labels'>>;
 
 /** Writes the report of a batch, as `trialbed report` and `trialbed run` do. Of a batch that has not ended it says so, and its gate is not met. @throws {NotFoundError} @throws {GateSyntaxError} */
 export async function writeBatchReport(bed: ReportBed, options: ReportOptions): Promise<BatchReport> {

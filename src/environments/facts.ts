@@ -5,7 +5,7 @@ import type { Environment } from './define.ts';
 export function servicesOf({ services, toolServer }: Pick<Environment, 'services' | 'toolServer'>): EnvironmentFacts['services'] {
   return [
     DATABASE,
-    ...(services?.inbox ? [INBOX] : []),
+    ...(services?.inbox ? [services.inbox.live ? LIVE_INBOX : INBOX] : []),
     ...(services?.tickets ? [services.tickets.live ? LIVE_TICKETS : TICKETS] : []),
     ...(toolServer ? [TOOL_SERVER] : []),
   ];
@@ -25,6 +25,17 @@ const INBOX: EnvironmentService = {
   contract: 'a real SMTP server (RFC 5321) that delivers nowhere',
   checkedAt: null,
   cannotShow: ['delivery, spam filters, bounces after acceptance', 'what recipients do with a mail'],
+};
+
+const LIVE_INBOX: EnvironmentService = {
+  name: 'inbox',
+  kind: 'live',
+  contract: 'a real mail server (SMTP and IMAP), with a domain and accounts for each trial',
+  checkedAt: null,
+  cannotShow: [
+    'failures that did not happen during the trial, since none is injected',
+    'delivery beyond this server: every recipient has a mailbox of the trial there',
+  ],
 };
 
 const TICKETS: EnvironmentService = {

@@ -1,3 +1,4 @@
+import type { ContractCheck } from '../domain/contract-check.ts';
 import type { Operation } from '../domain/operation.ts';
 import { standingOf } from '../domain/standing.ts';
 import type { TrialRecord } from '../domain/record.ts';
@@ -15,6 +16,8 @@ export interface ReportSource {
   documents(batch: string): Promise<BatchDocuments & { readonly approvals: readonly AskedApproval[] }>;
   /** What judges said of it. Absent: nobody is asked for that. */
   judging?(batch: string): Promise<readonly JudgedSeries[]>;
+  /** When the tools of its environment were held against something else, the newest first. Absent: nobody is asked for that. */
+  contracts?(batch: string): Promise<readonly ContractCheck[]>;
   /** By each text of a rubric by which trials of a batch were labelled or scored. Absent: nobody labelled. */
   readonly labels?: { agreementsOf(batch: string): Promise<readonly LabelAgreement[]> };
   show(trial: string): Promise<ReportView>;
@@ -51,9 +54,10 @@ export interface CollectOptions {
  */
 export async function collectReport(source: ReportSource, read: ReportResults, { comparisons = [], series }: CollectOptions = {}): Promise<ReportData> {
   const { batch, summary, facts, today } = read;
-  const [documents, judged, agreements] = await Promise.all([
+  const [documents, judged, contracts, agreements] = await Promise.all([
     source.documents(batch.id),
     source.judging?.(batch.id) ?? [],
+    source.contracts?.(batch.id) ?? [],
     source.labels?.agreementsOf(batch.id) ?? [],
   ]);
   const shown = examplesOf(facts);
@@ -67,6 +71,7 @@ export async function collectReport(source: ReportSource, read: ReportResults, {
     trials: views.flatMap((view) => reportTrial(view)),
     approvals: documents.approvals,
     judged,
+    contracts,
     raters: agreements.filter(({ raters }) => raters.length > 0),
     calls: new Map(
       views.flatMap(({ trial, record }) =>

@@ -1,3 +1,4 @@
+import type { ContractCheck } from '../domain/contract-check.ts';
 import type { LabelAgreement } from '../judges/rater-agreement.ts';
 import type { TableFacts } from '../domain/record.ts';
 import type { ProductionRuntime } from '../domain/runtime.ts';
@@ -30,6 +31,8 @@ export interface ReportParts {
   readonly approvals: readonly AskedApproval[];
   /** Absent: nobody judged. */
   readonly judged?: readonly JudgedSeries[];
+  /** Checks of the contract of its environment, the newest first. Absent: there was none. */
+  readonly contracts?: readonly ContractCheck[];
   /** Absent: nobody labelled. */
   readonly raters?: readonly LabelAgreement[];
   /** Calls of the trials with evidence, by {@link callKey}. */
@@ -52,6 +55,7 @@ export function composeReport({
   trials,
   approvals,
   judged = [],
+  contracts = [],
   raters = [],
   calls,
   tables,
@@ -90,6 +94,7 @@ export function composeReport({
       facts,
       environment: batch.environment,
       neverFired,
+      contracts,
       ...(summary.cassettes && { cassettes: summary.cassettes }),
       ownAccess: provenance.agents.filter(({ access }) => access.length > 0).map(({ name, access }) => ({ agent: name, services: access })),
     }),

@@ -207,6 +207,7 @@ export function proofsMarkdown({ proofs }: Pick<ReportData, 'proofs'>): string {
   const services = proofs.services ?? [];
   return [
     ...proofs.shows.map((line) => `- ${mdText(line)}`),
+    ...proofs.contracts.map((line) => `- ${mdText(line)}`),
     '',
     'It does not show:',
     '',

@@ -38,6 +38,7 @@ import {
   settledPlaces,
   standingOf,
 } from './launching.ts';
+import { contractCheckRows } from './contract-checks.ts';
 import { judgingRows } from './judging.ts';
 import { checkKeys, listKeys, rotateKeys } from './keys.ts';
 import { migrate, ownMigrations } from './migrate.ts';
@@ -104,6 +105,7 @@ export async function createStore(options: StoreOptions): Promise<Store> {
       rotateKeys(database, { batch, now: now(), onProgress, ...(signal && { signal }) }),
 
     cassetteWorlds: cassetteWorldRows(database),
+    contractChecks: contractCheckRows(database),
     judging: judgingRows(database, now),
     nights: nightRows(database),
     liveSpaces: liveSpaceRows(database),

@@ -17,6 +17,7 @@ import type { ConsoleKey, ListedToken } from './console-keys.ts';
 import type { CassetteWorldRows } from './cassette-worlds.ts';
 import type { LiveSpaceRows } from './live-spaces.ts';
 import type { ConversationEntry, LiveEntry } from './conversation.ts';
+import type { ContractCheckRows } from './contract-checks.ts';
 import type { JudgingRows } from './judging.ts';
 import type { KeyUse, Rotation } from './keys.ts';
 import type { NightRows } from './nights.ts';
@@ -471,6 +472,9 @@ export interface Store extends AsyncDisposable {
   readonly nights: NightRows;
   /** What worlds have at real services. */
   readonly liveSpaces: LiveSpaceRows;
+
+  /** Times at which tools were held against recordings or another environment. */
+  readonly contractChecks: ContractCheckRows;
 
   /** Rubrics, judgements of models, labels of people. */
   readonly judging: JudgingRows;

@@ -45,6 +45,7 @@ export function manyTrials(count: number, text?: string): ReportData {
     ],
     proofs: {
       shows: [...data.proofs.shows, ...(text === undefined ? [] : [text])],
+      contracts: [text ?? 'On 2026-01-02 the replies of 3 tools were held against what cassettes have of them: nothing differed.'],
       doesNotShow: [...data.proofs.doesNotShow, ...(text === undefined ? [] : [text])],
       services: [
         { name: text ?? 'inbox', kind: 'fixture', contract: text ?? 'SMTP of RFC 5321', checkedAt: null, cannotShow: [text ?? 'delivery to a real provider'] },

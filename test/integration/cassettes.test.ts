@@ -165,6 +165,10 @@ describe('what tools take and answer', () => {
       notPlayed: [],
       tools: ['get_order', 'get_ticket', 'issue_refund', 'list_refunds', 'send_mail'],
     });
+    const [batch] = await testbed.root.store.batches({ suite: 'support-desk', limit: 1 });
+    const checks = () => testbed.root.store.contractChecks.of(batch?.environment.generation ?? '');
+    const [kept] = await checks();
+    expect(kept).toMatchObject({ environment: 'support-desk', against: null, live: [], tools: 5, differences: 0, notPlayed: 0 });
     const file = fileOf('refund-within-policy', 'reference');
     const text = await readFile(file, 'utf8');
     const cassette = JSON.parse(text) as { schemas: { [digest: string]: { tool: string; input: { required: string[] } } } };
@@ -173,6 +177,7 @@ describe('what tools take and answer', () => {
     const old = JSON.stringify(cassette).replaceAll('"unit_price":', '"price_each":').replace('"id":214', '"id":"214"');
     await writeFile(file, old);
     const { drift } = await check();
+    expect((await checks()).map(({ differences }) => differences)).toEqual([drift.length, 0]);
     expect(drift.map(({ tool, ...one }) => `${tool} ${driftText(one)}`)).toEqual([
       'get_order result.lines[].price_each has another name: price_each: number, now unit_price: number',
       'get_ticket result.id has another type: text, now number',

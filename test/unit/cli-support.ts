@@ -89,6 +89,7 @@ export class TestHost implements Host {
       judge: missing,
       estimateJudging: missing,
       judging: async () => [],
+      contracts: async () => [],
       validate: missing,
       pin: missing,
       record: missing,

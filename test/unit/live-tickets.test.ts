@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../../src/infra/ports.ts';
+import type { Environment } from '../../src/environments/define.ts';
+import { servicesOf } from '../../src/environments/facts.ts';
 import { liveProblem } from '../../src/environments/live.ts';
+import liveDesk from '../../src/environments/live-desk/pack.ts';
 import type { LiveRequest } from '../../src/live/live-service.ts';
 import { attribute, contentDigest, type Done, type Sent } from '../../src/live/tickets/attribution.ts';
 import { effectsOf, type Seen } from '../../src/live/tickets/effects.ts';
@@ -201,7 +204,7 @@ describe('an environment with a real ticket system', () => {
     expect(liveProblem(environment('sandbox', { address: 'https://desk.example.com' }))).toBeNull();
     expect(liveProblem(environment('production'))).toContain('needs binding "sandbox"');
     expect(liveProblem(environment(undefined))).toContain('needs binding "sandbox"');
-    expect(liveProblem(environment('sandbox', { server: 'zendesk' }))).toContain('expected one of request-tracker');
+    expect(liveProblem(environment('sandbox', { server: 'zendesk' }))).toContain('expected "request-tracker"');
     expect(liveProblem(environment('sandbox', { address: 'https://me:secret@desk.example.com' }))).toContain('holds no password');
     expect(liveProblem(environment('sandbox', { secret: 'hunter2' }))).toContain('the variable that holds the secret');
   });
@@ -210,3 +213,9 @@ describe('an environment with a real ticket system', () => {
 function effectsDigest(text: string): string {
   return contentDigest('trialbed-x-1', [text]);
 }
+
+test('a report says of each service of live-desk whether it is real', () => {
+  const kinds = (environment: Environment) => servicesOf(environment).map(({ name, kind }) => `${name}: ${kind}`);
+  expect(kinds(liveDesk())).toEqual(['database: fixture', 'inbox: fixture', 'tickets: live']);
+  expect(kinds(liveDesk({ mail: 'live' }))).toEqual(['database: fixture', 'inbox: live', 'tickets: live']);
+});

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { AgentSpec } from '../../src/domain/agent.ts';
+import type { ContractCheck } from '../../src/domain/contract-check.ts';
 import type { TrialFacts } from '../../src/domain/trial-facts.ts';
 import { coverageOf } from '../../src/report/figures/coverage.ts';
 import { failuresOf } from '../../src/report/figures/failures.ts';
 import { mixedOf } from '../../src/report/figures/mixed.ts';
+import { proofsOf } from '../../src/report/figures/proofs.ts';
 import { ratesOf } from '../../src/report/figures/rates.ts';
 import { spendingOf } from '../../src/report/figures/spending.ts';
 import { facts, reportData, reportTrial, trial } from './report-support.ts';
@@ -185,4 +187,28 @@ test('a report opens with what the batch shows, each sentence with its figure, a
   expect(proofs.doesNotShow.join(' ')).toContain('each case was run once');
   const running = reportData([], { facts: [...trials, facts(reportTrial(trial({ pass: null })), { ending: null })] });
   expect(running.opening[0]).toBe('The batch is finished, with 1 of 13 trials not done: every figure is of the others alone.');
+});
+
+test('a report says when each fixture was last compared with the real one, by this generation alone, and what differed', () => {
+  const own = 'g'.repeat(64);
+  const check = { environment: 'desk', generation: own, live: [], tools: 3, differences: 0, notPlayed: 0, against: null };
+  const other = { environment: 'live-desk', generation: 'l'.repeat(64) };
+  const inbox = { name: 'inbox', kind: 'fixture', contract: 'SMTP', checkedAt: null, cannotShow: ['delivery'] } as const;
+  const facts = { services: [inbox, { ...inbox, name: 'tickets', contract: 'HTTP' }], tools: [], policy: null };
+  const contracts: readonly ContractCheck[] = [
+    { ...check, at: '2026-03-09T02:00:00.000Z' },
+    { ...check, ...other, against: { environment: 'desk', generation: own }, live: ['tickets'], differences: 1, notPlayed: 2, at: '2026-03-08T02:00:00.000Z' },
+    { ...check, at: '2026-03-07T02:00:00.000Z' },
+  ];
+  const environment = { name: 'desk', version: '1', generation: own, facts };
+  const proofs = proofsOf({ facts: [], environment, neverFired: [], ownAccess: [], contracts });
+  expect(proofs.services?.map(({ name, checkedAt }) => [name, checkedAt])).toEqual([
+    ['inbox', null],
+    ['tickets', '2026-03-08T02:00:00.000Z'],
+  ]);
+  expect(proofs.contracts).toEqual([
+    'On 2026-03-09 the replies of 3 tools were held against what cassettes have of them: nothing differed. Shapes were compared, not values.',
+    `On 2026-03-08 the replies of 3 tools were held against live-desk, generation ${'l'.repeat(12)}, of which one side has the real tickets: 1 shape differed, and 2 could not be made again. Shapes were compared, not values.`,
+  ]);
+  expect(proofs.doesNotShow.join(' ')).toMatch(/tickets behaves so: here it is a fixture \(HTTP\), compared with the real one on 2026-03-08/);
 });

@@ -5,6 +5,7 @@ import { sampled } from '../../contract/sample.ts';
 import { schemaDrift } from '../../contract/schema-drift.ts';
 import { shapeOf } from '../../contract/shape.ts';
 import { bindingOf } from '../../environments/binding.ts';
+import { servicesOf } from '../../environments/facts.ts';
 import { loadEnvironment } from '../../environments/load.ts';
 import type { LoadedEnvironment } from '../../environments/world.ts';
 import { environmentFile } from '../../suite/environment-file.ts';
@@ -55,6 +56,7 @@ export type ToolDrift = Drift & { readonly tool: string; readonly cassettes: rea
 
 /**
  * Makes recorded calls again, each in a world of its case, and compares shapes, never values: what each tool takes by its schema, and what it answers by the examples.
+ * That it was done is kept, so that reports can say when.
  *
  * @throws {CassetteError} @throws {NothingToRunError} @throws {SuiteFileError} @throws {EnvironmentLoadError}
  */
@@ -76,13 +78,27 @@ export async function checkContract(root: Root, request: ContractRequest, workFo
   const notPlayed = addAnswers(replies, here.answered, there ? 'recorded' : 'now', compared);
   if (there) notPlayed.push(...addAnswers(replies, there.answered, 'now', compared));
   const taken = other ? sidesDrift(environment, other.environment, replies) : takenDrift(calls, environment);
+  const drift = [...taken, ...replies.drift()].toSorted((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0));
+  await root.store.contractChecks.add({
+    ...{ environment: environment.environment.name, generation: environment.generation },
+    against: other ? { environment: other.environment.environment.name, generation: other.environment.generation } : null,
+    live: other ? realOnOneSide(environment, other.environment) : [],
+    ...{ tools: replies.compared.length, differences: drift.length, notPlayed: notPlayed.length, at: root.now().toISOString() },
+  });
   return {
     ...{ type: 'contract', suite: suite.name, batch: here.batch, cassettes: all.length, tools: replies.compared },
-    drift: [...taken, ...replies.drift()].toSorted((a, b) => (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0)),
+    drift,
     notPlayed,
     ...(chosen && { sampled: { seed: request.sample ?? '', calls: chosen.map(({ tool, cassette, place }) => ({ tool, cassette, interaction: place })) } }),
     ...(other && there && { against: { environment: other.environment.environment.name, generation: other.environment.generation, batch: there.batch } }),
   };
+}
+
+/** Services that one side has for real and the other as a fixture: what is compared with the real one by this. */
+function realOnOneSide(one: LoadedEnvironment, other: LoadedEnvironment): readonly string[] {
+  const real = (side: LoadedEnvironment) => servicesOf(side.environment).flatMap(({ kind, name }) => (kind === 'live' ? [name] : []));
+  const [here, there] = [real(one), real(other)];
+  return [...here.filter((name) => !there.includes(name)), ...there.filter((name) => !here.includes(name))].sort();
 }
 
 /** Calls of the chosen cassettes, all of them. */

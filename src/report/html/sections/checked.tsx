@@ -157,9 +157,9 @@ export function ProofsBody({ data: { proofs } }: { readonly data: Pick<ReportDat
     <>
       <h3>It proves</h3>
       <ul class="list">
-        {proofs.shows.map((line) => (
+        {[...proofs.shows, ...proofs.contracts].map((line) => (
           <li>
-            <Says text={line} />
+            <Says text={line} max={1_000} />
           </li>
         ))}
       </ul>
