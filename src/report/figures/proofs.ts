@@ -69,7 +69,7 @@ export function proofsOf({ facts, environment, neverFired, ownAccess, cassettes,
 
 function fixtureText({ name, contract, checkedAt, cannotShow }: EnvironmentFacts['services'][number]): string {
   const checked = checkedAt === null ? 'never compared with the real one' : `compared with the real one on ${checkedAt.slice(0, 10)}`;
-  return `That the real ${name} behaves so: here it is a fixture (${contract}), ${checked}. It cannot show ${cannotShow.join('; ')}.`;
+  return `That the real service for ${name} behaves so: here it is a fixture (${contract}), ${checked}. It cannot show ${cannotShow.join('; ')}.`;
 }
 
 function liveText({ name, cannotShow }: EnvironmentFacts['services'][number]): string {
