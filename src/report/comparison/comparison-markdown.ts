@@ -1,3 +1,4 @@
+import { IN_CLEAR } from '../in-clear.ts';
 import { mdCellCode, mdTable, mdText } from '../markdown.ts';
 import type { ChangedSide, ChangedTrial, Comparison } from './comparison.ts';
 import { amountTexts, noiseSentences, sensitivitySentences } from './sentences.ts';
@@ -18,6 +19,7 @@ export function comparisonMarkdown(comparison: Comparison): string {
     ...(comparison.amounts.length > 0 ? ['## Amounts', amountsTable(comparison)] : []),
     '## How far this goes',
     [...noiseSentences(comparison), ...sensitivitySentences(comparison)].map((line) => `- ${mdText(line)}`).join('\n'),
+    IN_CLEAR,
   ];
   return `${parts.join('\n\n')}\n`;
 }
