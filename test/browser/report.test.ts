@@ -133,9 +133,9 @@ describe.skipIf(!browser.met)(skipTitle('the HTML report in a browser', browser)
     const asked = await cells('#gates');
     expect(asked).toHaveLength(4);
     expect(asked[0]).toMatch(
-      /^lower\(pass\)>=0\.9 at least 90% of scored trials pass, by the lower bound of its interval hasty not met [\d.]+% [\d.]+% to [\d.]+% lower bound the lower/,
+      /^lower\(pass\)>=0\.9 at least 90% of scored trials pass, by the lower bound of its interval hasty not met lower bound the lower [\s\S]*[\d.]+% to [\d.]+%/,
     );
-    expect(asked[1]).toMatch(/^forbidden\[critical\]<=400 at most 400 effects that no case expects or allows, in cases of critical hasty met \d+ none point /);
+    expect(asked[1]).toMatch(/^forbidden\[critical\]<=400 at most 400 effects that no case expects or allows, in cases of critical hasty met point \d+ /);
     const isolation = await cells('#isolation');
     for (const line of [/effects of no operation 0 /, /not counted/, /nobody gave back 0 /]) expect(isolation.some((one) => line.test(one))).toBe(true);
     expect(await shown(page.locator('.top'))).toMatch(/compared with nothing[\s\S]*in clear/);

@@ -50,14 +50,14 @@ describe('public-11: trouble of the infrastructure is no result of the agent', (
     expect(other.trial).toMatchObject({ ending: 'completed', pass: 'pass', attempt: 1 });
   });
 
-  it('public-11 (c): a record that is missing when it is graded is no failure of the agent', async () => {
-    await store.query('alter table trialbed.verdicts rename to verdicts_gone');
+  it('public-11 (c): a verdict that cannot be kept is no failure of the agent', async () => {
+    await store.query('alter table trialbed.verdicts add constraint no_more check (false) not valid');
     try {
       const { trials, summary } = await bench.testbed.run({ ...(await bench.write({ agent: script([]) })), keep: 'never' });
       expect(trials).toMatchObject([{ ending: 'infra_error', pass: null, attempt: 3 }]);
       expect(summary).toMatchObject({ passed: 0, failed: 0, infraErrors: 1, gate: 'infrastructure', worlds: { leaked: 0 } });
     } finally {
-      await store.query('alter table trialbed.verdicts_gone rename to verdicts');
+      await store.query('alter table trialbed.verdicts drop constraint no_more');
     }
   });
 

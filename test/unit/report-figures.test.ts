@@ -210,5 +210,7 @@ test('a report says when each fixture was last compared with the real one, by th
     'On 2026-03-09 the replies of 3 tools were held against what cassettes have of them: nothing differed. Shapes were compared, not values.',
     `On 2026-03-08 the replies of 3 tools were held against live-desk, generation ${'l'.repeat(12)}, of which one side has the real tickets: 1 shape differed, and 2 could not be made again. Shapes were compared, not values.`,
   ]);
-  expect(proofs.doesNotShow.join(' ')).toMatch(/the real service for tickets behaves so: here it is a fixture \(HTTP\), compared with the real one on 2026-03-08/);
+  expect(proofs.doesNotShow.join(' ')).toMatch(
+    /the real service for tickets behaves so: here it is a fixture \(HTTP\), compared with the real one on 2026-03-08/,
+  );
 });

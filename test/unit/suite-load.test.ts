@@ -206,7 +206,7 @@ describe('what is wrong with a suite', () => {
   test('a folder without suite.yaml, and a name that is none', async () => {
     expect(await of({}, 'cases')).toEqual(['cases:-:- the folder holds no suite.yaml']);
     expect(await of({}, 'nothing')).toEqual([
-      expect.stringContaining('there is no suite here; expected a folder with suite.yaml, such a file, or a built-in suite (support-desk'),
+      expect.stringContaining('there is no suite here; expected a folder with suite.yaml, such a file, or a built-in suite (live-desk, support-desk'),
     ]);
     await expect(loadSuite('suport-desk')).rejects.toThrow('did you mean "support-desk"?');
   });
